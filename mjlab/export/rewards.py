@@ -12,7 +12,8 @@ import onnx
 import torch
 from torch import Tensor
 
-from mjlab.export.graph import Values
+from mjlab.export.graph import Graph, Values
+from mjlab.export.reader import ExportError
 from mjlab.export.reads import LiveReads
 from mjlab.export.simulated import Simulated, array, is_close, one_line
 from mjlab.export.targets import ACTION
@@ -39,22 +40,17 @@ class Rewards(Simulated):
             states: Live states of the commands in the file's world model, by name.
         """
         super().__init__(tracer)
-        env, actions = tracer.env, tracer.env.action_manager
+        env = tracer.env
         self._commands = {name: env.command_manager.terms[name] for name in commands}
-        self.given = {ACTION: actions.action, **states}
+        self.given = {ACTION: env.action_manager.action, **states}
         self.given |= {name: term.command for name, term in self._commands.items()}
-        earlier = (actions.prev_action, actions.prev_prev_action)
-        self.memory = dict(zip(_EARLIER, earlier, strict=True))
-        self.memory[STEPS] = env.episode_length_buf
         terms = env.reward_manager.terms
         self._terms = {n: term for n, term in terms.items() if term.cfg.weight != 0.0}
-        for name, term in self._terms.items():
-            own = {} if term.instance is None else term.instance.state()
-            self.memory |= {f"{name}_{key}": tensor for key, tensor in own.items()}
-        self._file = self.graph(list(self._terms))
         env.reset(seed=0)
+        self._file = self._traced(list(self._terms))
         self._initial = {name: tensor.clone() for name, tensor in self.memory.items()}
         self._drop_different()
+        self._model = self._converted()
 
     @property
     def names(self) -> list[str]:
@@ -72,7 +68,37 @@ class Rewards(Simulated):
 
     def model(self) -> onnx.ModelProto:
         """Return the ONNX model."""
-        return self.onnx(self._file)
+        return self._model
+
+    def _converted(self) -> onnx.ModelProto:
+        """Return the ONNX model; terms that ONNX does not support become `held`."""
+        try:
+            return self.onnx(self._file)
+        except ExportError:
+            names = self.names
+            for name in names:
+                try:
+                    self.onnx(self._traced([name]))
+                except ExportError as error:
+                    self.held[name] = one_line(error)
+            self._file = self._traced([name for name in names if name not in self.held])
+            return self.onnx(self._file)
+
+    def _traced(self, names: Sequence[str]) -> Graph:
+        self.memory = self._states()
+        return self.graph(names)
+
+    def _states(self) -> Values:
+        """Return the live states. A term can replace its tensors in a call."""
+        env = self.tracer.env
+        actions = env.action_manager
+        earlier = (actions.prev_action, actions.prev_prev_action)
+        found = {STEPS: env.episode_length_buf}
+        found |= dict(zip(_EARLIER, earlier, strict=True))
+        for name, term in self._terms.items():
+            own = {} if term.instance is None else term.instance.state()
+            found |= {f"{name}_{key}": tensor for key, tensor in own.items()}
+        return found
 
     def step(self, values: Values, names: Sequence[str]) -> Values:
         tracer, env = self.tracer, self.tracer.env
@@ -87,7 +113,7 @@ class Rewards(Simulated):
                 for command in self._commands.values():
                     command.derive()
                 tried = {name: self._tried(name, reads) for name in names}
-                kept = {n: reads.read(tensor) for n, tensor in self.memory.items()}
+                kept = {n: reads.read(tensor) for n, tensor in self._states().items()}
         shifted = (values[ACTION], values[_EARLIER[0]])
         kept |= dict(zip(_EARLIER, shifted, strict=True))
         found = {name: value for name, value in tried.items() if value is not None}
@@ -127,7 +153,7 @@ class Rewards(Simulated):
             memory |= {n: found.get(f"next_{n}", memory[n]) for n in memory}
         kept = [name for name in names if name not in self.held]
         if kept != names:
-            self._file = self.graph(kept)
+            self._file = self._traced(kept)
 
     @contextmanager
     def _caught(self) -> Iterator[Values]:

@@ -50,6 +50,10 @@ def counting(env):
     return torch.full((env.num_envs,), float(Counter.calls))
 
 
+def unsupported(env):
+    return torch.special.bessel_j1(env.scene["cartpole"].data.joint_vel[:, 0])
+
+
 def traced(**terms: RewardTermCfg) -> Rewards:
     cfg = CartpoleBalanceCfg()
     cfg.rewards = terms
@@ -62,7 +66,8 @@ def call(rewards: Rewards, **inputs: list[float]) -> dict[str, np.ndarray]:
     session = onnxruntime.InferenceSession(rewards.model().SerializeToString())
     fed = {name: np.array(value, np.float32) for name, value in inputs.items()}
     outputs = [each.name for each in session.get_outputs()]
-    return dict(zip(outputs, session.run(outputs, fed), strict=True))
+    found = session.run(outputs, fed)
+    return {n: np.asarray(value) for n, value in zip(outputs, found, strict=True)}
 
 
 def test_the_model_computes_weighted_terms_and_passes_the_last_action_on():
@@ -90,11 +95,13 @@ def test_terms_that_cannot_be_computed_are_named_with_the_reason():
     rewards = traced(
         branching=RewardTermCfg(branching),
         counting=RewardTermCfg(counting),
+        unsupported=RewardTermCfg(unsupported),
         speed=RewardTermCfg(mdp.joint_vel_l2, params=CART),
     )
     assert rewards.names == ["speed"]
     assert "branches on data" in rewards.held["branching"]
     assert rewards.held["counting"] == "its traced value differs from the term's"
+    assert "ONNX does not support" in rewards.held["unsupported"]
 
 
 def test_a_file_without_computable_terms_has_no_rewards():

@@ -194,7 +194,7 @@ def training_rewards(task: str, policy: ContractPolicy, count: int) -> list[Any]
         for action in record["output action"][:count]:
             env.step(torch.tensor(action).reshape(1, -1))
             rates = dict(zip(manager.terms, manager.values[0].tolist(), strict=True))
-            weights = {n: t.cfg.weight for n, t in manager.terms.items()}
+            weights = {n: float(manager.weight(n)) for n in manager.terms}
             rows.append({n: w * rates[n] for n, w in weights.items() if w})
     return rows
 
