@@ -68,21 +68,29 @@ class Rewards(Simulated):
 
     def model(self) -> onnx.ModelProto:
         """Return the ONNX model."""
+        assert self._model is not None, "At least one term is computed."
         return self._model
 
-    def _converted(self) -> onnx.ModelProto:
-        """Return the ONNX model; terms that ONNX does not support become `held`."""
+    def _converted(self) -> onnx.ModelProto | None:
+        """Return the ONNX model, None without terms.
+
+        Terms that ONNX does not support become `held`.
+        """
+        if not self.names:
+            return None
         try:
             return self.onnx(self._file)
         except ExportError:
-            names = self.names
-            for name in names:
-                try:
-                    self.onnx(self._traced([name]))
-                except ExportError as error:
-                    self.held[name] = one_line(error)
-            self._file = self._traced([name for name in names if name not in self.held])
-            return self.onnx(self._file)
+            kept = [name for name in self.names if self._is_supported(name)]
+            self._file = self._traced(kept)
+            return self.onnx(self._file) if kept else None
+
+    def _is_supported(self, name: str) -> bool:
+        try:
+            self.onnx(self._traced([name]))
+        except ExportError as error:
+            self.held[name] = one_line(error)
+        return name not in self.held
 
     def _traced(self, names: Sequence[str]) -> Graph:
         self.memory = self._states()
