@@ -87,16 +87,20 @@ async function acted({ policy, robot }, commands) {
   return Array.from(robot.data.qpos);
 }
 
-/** Largest difference after one control step from each recorded state. */
+/** Targets and positions of one control step from each recorded state. */
 async function steppedOnce({ policy: name, states }) {
   const session = await opened(name);
-  let worst = 0;
-  for (let i = 0; i + 1 < states.length; i++) {
-    placed(session, states[i]);
-    const found = await acted(session, states[i].commands);
-    worst = Math.max(worst, farthest(found, states[i + 1].qpos));
+  const rows = [];
+  for (const state of states.slice(0, -1)) {
+    placed(session, state);
+    const qpos = await acted(session, state.commands);
+    const targets = Object.entries(session.robot.targets);
+    rows.push({
+      qpos,
+      targets: Object.fromEntries(targets.map(([n, values]) => [n, Array.from(values)])),
+    });
   }
-  return worst;
+  return rows;
 }
 
 /** Largest difference while the policy runs freely from the first recorded state. */
