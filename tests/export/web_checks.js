@@ -143,3 +143,19 @@ async function timed({ policy: name, steps }) {
   const seconds = (performance.now() - start) / 1000;
   return { whole, physics: (500 * policy.contract.rates.physics_dt) / seconds };
 }
+
+/** Number of pushes, one along each axis of the world, that a robot survives. */
+async function pushed({ policy, command }) {
+  const session = await opened(policy);
+  if (!session.steering.axes.some((axis) => axis.isVelocity)) return null;
+  let survived = 0;
+  for (const [x, y] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+    session.restart();
+    if (command) session.steering.take(command);
+    while (session.time < 3) await session.step();
+    session.push(x, y);
+    while (session.time < 8 && !session.hasFallen) await session.step();
+    survived += session.hasFallen ? 0 : 1;
+  }
+  return survived;
+}

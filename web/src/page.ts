@@ -12,8 +12,10 @@ import { STEER_KEYS, stick } from "./steer";
 
 /** Maximum time that one frame simulates, s. */
 const MOST_BEHIND = 0.25;
-/** Frame time, s, above which drawing is simplified, and frames per measurement. */
-const [SLOW_FRAME, MEASURED_FRAMES] = [0.06, 20];
+/** Frame time, s, above which drawing is simplified. */
+const SLOW_FRAME = 0.06;
+/** Number of frames, or drawing time, s, after which the frame time is judged. */
+const [MEASURED_FRAMES, MEASURED_S] = [20, 1.2];
 const SPEEDS = [1, 0.5, 0.25, 0.1];
 /** Colours of command and measured value in the plots. */
 const COLORS = ["#e07a1f", "#2b6cb0"];
@@ -132,8 +134,9 @@ class Page {
   private simplifyIfSlow(seconds: number): void {
     this.drawing.seconds += seconds;
     this.drawing.frames += 1;
-    if (this.drawing.frames === MEASURED_FRAMES) {
-      if (this.drawing.seconds > SLOW_FRAME * MEASURED_FRAMES) {
+    const { seconds: total, frames } = this.drawing;
+    if (frames === MEASURED_FRAMES || total > MEASURED_S) {
+      if (total > SLOW_FRAME * frames) {
         this.stage.simplify();
       }
       this.drawing = { seconds: 0, frames: 0 };

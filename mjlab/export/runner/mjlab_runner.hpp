@@ -23,6 +23,7 @@
 #include <fstream>
 #include <functional>
 #include <iomanip>
+#include <iostream>
 #include <iterator>
 #include <limits>
 #include <locale>
@@ -454,7 +455,25 @@ class Contract {
     read_robot(json["entities"][robot]);
   }
 
-  static Contract read(const std::string& path) { return Contract(read_file(path)); }
+  // Read a contract. A line on the standard error names the inputs that a simulation
+  // computes with the file's world model, which this header does not run.
+  static Contract read(const std::string& path) {
+    Contract found(read_file(path));
+    const std::vector<std::string> names = found.of_world();
+    if (!names.empty())
+      std::cerr << path << ": measure these inputs yourself, because this header does "
+                << "not run the world model of the file: " << joined(names) << '\n';
+    return found;
+  }
+
+  // Return the names of the inputs that the file's world model computes.
+  std::vector<std::string> of_world() const {
+    std::vector<std::string> names;
+    if (const Json* world = json.find("world"))
+      for (const Json& each : (*world)["outputs"].list())
+        names.push_back(each["name"].text());
+    return names;
+  }
 
   // Return the muscle controller of an action term.
   const Controller& controller(const std::string& name) const {
