@@ -1269,7 +1269,8 @@ class Safety {
     if (!(upright >= std::cos(tilt * kPi / 180.0)))
       return with_numbers("the robot fell: the tilt is %.0f degrees, more than %g",
                           tilt_of(upright), tilt);
-    if (age == std::numeric_limits<double>::infinity()) return "a key or button stopped it";
+    if (age == std::numeric_limits<double>::infinity())
+      return "a key or button stopped it";
     if (!(age <= late)) return with_numbers("the newest command is %.2f s old", age);
     if (!std::isinf(since) && !(since <= periods * dt_))
       return with_numbers("the last step was %.3f s ago", since);
