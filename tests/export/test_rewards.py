@@ -104,9 +104,10 @@ def test_terms_that_cannot_be_computed_are_named_with_the_reason():
     assert "ONNX does not support" in rewards.held["unsupported"]
 
 
-def test_a_file_without_computable_terms_has_no_rewards():
+@pytest.mark.parametrize("terms", [{}, {"branching": RewardTermCfg(branching)}])
+def test_a_file_without_computable_terms_has_no_rewards(terms):
     cfg = CartpoleBalanceCfg()
-    cfg.rewards = {"branching": RewardTermCfg(branching)}
+    cfg.rewards = terms
     with contextlib.closing(ManagerBasedRlEnv(nominal(cfg), device="cpu")) as env:
         env.reset(seed=0)
         assert rewards_of(Tracer(env, ["actor"]), [], {}) is None

@@ -178,7 +178,7 @@ def test_a_page_of_an_own_task_needs_neither_node_nor_network(python, elsewhere)
     run(*python, "-m", "mjlab", "train", "own.py:TASK", *BRIEF, cwd=elsewhere)
     page = ("latest", "--task", "own.py:TASK", "--out", "own.html")
     environ = {**os.environ, "PATH": "/nowhere"}
-    program = (shutil.which("env"), *python[1:])
+    program = (shutil.which("env") or "env", *python[1:])
     run(*program, "-c", OFFLINE, *page, cwd=elsewhere, env=environ)
     assert 9e6 < (elsewhere / "own.html").stat().st_size < 10e6
 
