@@ -21,7 +21,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 SOURCES = mjlab mjlab_fused tasks scripts bench tests
 
-.PHONY: test slow train docs web format style type check faults setup
+.PHONY: test slow train docs web web-check web-packages format style type check faults setup
 
 test: $(READY)
 	@if [ -z "$(ROOM)" ]; then \
@@ -63,8 +63,17 @@ docs: $(READY)
 
 # The script and the WebAssembly of the pages that run policies, from web/ and the npm
 # packages that its lock file pins. Needs Node 20; the results are tracked.
-web:
-	cd web && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+web: web-packages
+	cd web && npm run build
+
+# Checks the types of web/, and that the tracked results belong to the sources.
+web-check: web-packages
+	cd web && npm run check
+
+web-packages:
+	@command -v npm >/dev/null || { \
+	  echo "make web: npm is missing: install Node 20 or newer" >&2; exit 2; }
+	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
 
 format: $(READY)
 	$(BIN)/python -m ruff check --fix $(SOURCES)

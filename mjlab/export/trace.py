@@ -245,9 +245,11 @@ class Tracer:
                 given.append((sensor, values[name]))
             elif leaf.kind == "command":
                 given.append((env.command_manager.get_command(name), values[name]))
-        objects = self._objects()
-        kept = [(each, dict(vars(each))) for each in objects]
-        with self.unmeasured(), env.sim.reads.allow_late():
+        with (
+            self.unmeasured(),
+            env.sim.reads.allow_late(),
+            same_attributes(self._objects()),
+        ):
             for name, leaf in self.leaves.items():
                 if leaf.kind in ENTITY_KINDS:
                     entity = env.scene.entity(leaf.about["entity"])
@@ -258,14 +260,9 @@ class Tracer:
                     if leaf.kind == "root_lin_vel_b":
                         quat = computed["root_quat_w"]
                         computed["root_lin_vel_w"] = quat_rotate(quat, values[name])
-            try:
-                with LiveReads(given, self.refused(), values["zero"]) as reads:
-                    self._derive(values)
-                    yield reads
-            finally:
-                for each, attributes in kept:
-                    vars(each).clear()
-                    vars(each).update(attributes)
+            with LiveReads(given, self.refused(), values["zero"]) as reads:
+                self._derive(values)
+                yield reads
 
     @contextmanager
     def unmeasured(self) -> Iterator[None]:
@@ -314,6 +311,18 @@ class Tracer:
         now = {n: reads.read(tensor).clone() for n, tensor in self._memory().items()}
         now |= {name: values[name] for name in (*ACTIONS, STEPS)}
         return {f"next {name}": tensor for name, tensor in now.items()}
+
+
+@contextmanager
+def same_attributes(objects: Sequence[Any]) -> Iterator[None]:
+    """Restore the attributes of objects, which terms can replace, after the block."""
+    kept = [(each, dict(vars(each))) for each in objects]
+    try:
+        yield
+    finally:
+        for each, attributes in kept:
+            vars(each).clear()
+            vars(each).update(attributes)
 
 
 _FIXED = re.compile(

@@ -15,14 +15,13 @@ import onnx
 import torch
 from torch import Tensor
 
-from mjlab.export.graph import Graph, Values, onnx_model, pruned, traced
+from mjlab.export.graph import Graph, Values
 from mjlab.export.reads import LiveReads
+from mjlab.export.simulated import Simulated, array, is_close, one_line
 from mjlab.export.trace import Tracer
 from mjlab.managers import CommandTerm
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 from mjlab.motion import MotionCommand
-from mjlab.muscle.action import MuscleAction
-from mjlab.sim.fields import STAGE_OF
 
 WORLD_MODEL = "world"
 """Metadata key of the ONNX model."""
@@ -30,11 +29,8 @@ WORLD_MODEL = "world"
 WORLD_STEPS = 50
 """Number of random steps in which the model is compared with the environment."""
 
-TOLERANCE = 1e-4
-"""Maximum difference of an output, relative for values above 1."""
 
-
-class World:
+class World(Simulated):
     """Traced world model of an environment with one world."""
 
     def __init__(self, tracer: Tracer, inputs: Sequence[str]) -> None:
@@ -44,25 +40,14 @@ class World:
             tracer: Tracer of the environment.
             inputs: Inputs of the policy.
         """
-        self._tracer = tracer
-        env = tracer.env
+        super().__init__(tracer)
         measured = {leaf.name: s for s, leaf in tracer.measured.items()}
         self._sources = {n: measured[n] for n in inputs if n in measured}
         self._commands: dict[str, CommandTerm] = {}
-        self._memory: Values = {}
-        self._fields = {
-            name: tensor
-            for name in STAGE_OF
-            if isinstance(tensor := env.sim.engine.data(name), Tensor)
-            and tensor.dtype == torch.float32
-            and tensor.numel()
-        }
-        self.held: dict[str, str] = {}
-        """Inputs that stay at their first recorded value, with the reason."""
         self._file: Graph | None = None
         changing = {
             name: term
-            for name, term in env.command_manager.terms.items()
+            for name, term in tracer.env.command_manager.terms.items()
             if not isinstance(term, MotionCommand | UniformVelocityCommand)
         }
         told = [name for name in changing if name in inputs]
@@ -72,7 +57,7 @@ class World:
             self._add(name, term, is_input=name in inputs)
         names = [*self._sources, *(n for n in told if n in self._commands)]
         kept = [name for name in names if self._is_traceable(name)]
-        self._file = self._graph(kept)
+        self._file = self.graph(kept)
         self._drop_different(kept)
 
     @property
@@ -81,28 +66,25 @@ class World:
         return self._file is None or not self._file.outputs
 
     @property
+    def states(self) -> Values:
+        """Live tensors of the commands that the file's model updates, by name."""
+        inputs = self._graph_of_file.inputs
+        return {n: tensor for n, tensor in self.memory.items() if n in inputs}
+
+    @property
     def _graph_of_file(self) -> Graph:
         assert self._file is not None, "The world is not empty."
         return self._file
 
     def described(self) -> dict[str, Any]:
         """Return the contract entry of the world model."""
-        initial = self._initial()
-        names = self._graph_of_file.inputs
+        graph = self._graph_of_file
         return {
             "model": WORLD_MODEL,
-            "inputs": [
-                _array(n, self._fields[n].shape[1:]) for n in names if n in self._fields
-            ],
-            "states": [
-                _array(n, initial[n].shape[1:])
-                | {"next": f"next_{n}", "initial": initial[n].flatten().tolist()}
-                for n in names
-                if n in self._memory
-            ],
+            **self.entries(graph, self._initial()),
             "outputs": [
-                _array(n, self._shape(n))
-                for n in self._graph_of_file.outputs
+                array(n, self._shape(n))
+                for n in graph.outputs
                 if n in self._sources or n in self._commands
             ],
             "dials": list(self._dials()),
@@ -111,13 +93,13 @@ class World:
 
     def model(self) -> onnx.ModelProto:
         """Return the ONNX model."""
-        return onnx_model(self._graph_of_file, self._examples(), {})
+        return self.onnx(self._graph_of_file)
 
     # Tracing.
 
     def _add(self, name: str, term: CommandTerm, *, is_input: bool) -> None:
         """Add a command. A command that cannot be traced stays constant."""
-        before = self._commands, self._memory
+        before = self._commands, self.memory
         states = {
             f"{name}_{key}": tensor
             for key, tensor in term.state().items()
@@ -126,41 +108,26 @@ class World:
             and tensor.shape[0] == 1  # One row for the world.
         }
         self._commands = self._commands | {name: term}
-        self._memory = self._memory | states
+        self.memory = self.memory | states
         try:
-            self._graph([])
+            self.graph([])
         except Exception as error:  # Commands of users can raise anything.
-            self._commands, self._memory = before
+            self._commands, self.memory = before
             if is_input:
-                self.held[name] = _one_line(error)
+                self.held[name] = one_line(error)
 
     def _is_traceable(self, name: str) -> bool:
         """True if an output can be traced; if not, `held` gets the reason."""
         try:
-            self._graph([name])
+            self.graph([name])
         except Exception as error:  # Terms of users can raise anything.
-            self.held[name] = _one_line(error)
+            self.held[name] = one_line(error)
         return name not in self.held
 
-    def _graph(self, names: Sequence[str]) -> Graph:
-        def whole(given: Values) -> Values:
-            rows = {n: v.reshape(shapes[n]) for n, v in given.items()}
-            found = self._step(rows, names)
-            return {n: v.reshape(v.shape[1:] or (1,)) for n, v in found.items()}
-
-        shapes = {n: t.shape for n, t in (self._fields | self._memory).items()}
-        states = {name: f"next_{name}" for name in self._memory}
-        return pruned(traced(whole, self._examples()), states)
-
-    def _examples(self) -> Values:
-        known = self._fields | self._memory
-        return {n: t[0].clone() if t.ndim > 1 else t.clone() for n, t in known.items()}
-
-    def _step(self, values: Values, names: Sequence[str]) -> Values:
-        """Return the outputs, and the states after a control step."""
-        tracer, env = self._tracer, self._tracer.env
-        given = [(tensor, values[name]) for name, tensor in self._fields.items()]
-        given += [(t, values[n].clone()) for n, t in self._memory.items()]
+    def step(self, values: Values, names: Sequence[str]) -> Values:
+        tracer, env = self.tracer, self.tracer.env
+        given = [(tensor, values[name]) for name, tensor in self.fields.items()]
+        given += [(t, values[n].clone()) for n, t in self.memory.items()]
         # Trace a later step: commands do not change in an episode's first step.
         later = torch.ones_like(env.episode_length_buf)
         given.append((env.episode_length_buf, later))
@@ -171,37 +138,28 @@ class World:
                 for term in self._commands.values():
                     term.advance(env.step_dt)
                     term.update()
-                for name, tensor in self._memory.items():
+                for name, tensor in self.memory.items():
                     found[f"next_{name}"] = reads.read(tensor).clone()
         return found
 
     def _shape(self, name: str) -> torch.Size:
-        with self._tracer.env.sim.reads.allow_late():
+        with self.tracer.env.sim.reads.allow_late():
             return self._value(name).shape[1:]
 
     def _value(self, name: str) -> Tensor:
         if name in self._commands:
             return self._commands[name].command
-        return self._tracer.terms[self._sources[name]]()
+        return self.tracer.terms[self._sources[name]]()
 
     @contextmanager
     def _plain(self) -> Iterator[None]:
         """Clear cached quantities, and let commands advance without random draws."""
-        muscles = [
-            term
-            for term in self._tracer.env.action_manager.terms.values()
-            if isinstance(term, MuscleAction)
-        ]
-        with self._tracer.unmeasured():
-            for term in muscles:
-                term.invalidate()
+        with self.uncached():
             for command in self._commands.values():
                 vars(command).update(dict.fromkeys(_DRAWS, _nothing))
             try:
                 yield
             finally:
-                for term in muscles:
-                    term.invalidate()
                 for command in self._commands.values():
                     for name in _DRAWS:
                         del vars(command)[name]
@@ -209,23 +167,21 @@ class World:
     # Comparison.
 
     def _initial(self) -> Values:
-        self._tracer.env.reset(seed=0)
-        return {name: tensor.clone() for name, tensor in self._memory.items()}
+        self.tracer.env.reset(seed=0)
+        return {name: tensor.clone() for name, tensor in self.memory.items()}
 
     def _drop_different(self, names: list[str]) -> None:
         """Compare outputs with the environment; outputs that differ become `held`."""
-        env = self._tracer.env
+        env = self.tracer.env
         chance = torch.Generator().manual_seed(0)
         memory = self._initial()
         for _ in range(WORLD_STEPS):
             with env.sim.reads.allow_late():
-                known = {n: t.clone() for n, t in (self._fields | memory).items()}
+                given = self.now(self.fields | memory)
                 wanted = {n: self._value(n)[0].clone() for n in names}
-            given = {n: t[0] if t.ndim > 1 else t for n, t in known.items()}
             found = self._graph_of_file(given)
             for name, value in wanted.items():
-                away = (found[name] - value).abs() / value.abs().clamp(min=1.0)
-                if not bool((away <= TOLERANCE).all()):
+                if not is_close(found[name], value):
                     self.held[name] = "its traced value differs from the term's"
             action = 0.3 * torch.randn(
                 (1, env.action_manager.total_action_dim), generator=chance
@@ -239,7 +195,7 @@ class World:
             }
         kept = [name for name in names if name not in self.held]
         if kept != names:
-            self._file = self._graph(kept)
+            self._file = self.graph(kept)
 
     def _dials(self) -> Iterator[dict[str, Any]]:
         """Yield the entries of command states that a user can set."""
@@ -261,14 +217,6 @@ _OF_EPISODES = ("ends", "metrics")
 
 _DRAWS = ("_draw_where", "_update_metrics", "_is_due")
 """Methods of commands that draw values or update metrics; the model skips them."""
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
-
-
-def _array(name: str, shape: Sequence[int]) -> dict[str, Any]:
-    return {"name": name, "shape": list(shape) or [1], "dtype": "float32"}
 
 
 def _nothing(*arguments: Any) -> None:

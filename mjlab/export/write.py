@@ -24,6 +24,7 @@ from mjlab.export.graph import onnx_model
 from mjlab.export.muscles import muscle_controllers
 from mjlab.export.reader import ExportError, OnnxPolicy, to_text
 from mjlab.export.record import record, recorded_scene, starts
+from mjlab.export.rewards import REWARD_MODEL, rewards_of
 from mjlab.export.runner.policy import (
     CONTRACT,
     RECORD,
@@ -165,6 +166,10 @@ def export_policy(
             controllers = muscle_controllers(step.tracer)
             compare_terms(step, controllers)
             world = world_of(step.tracer, [leaf.name for leaf in step.inputs])
+            commands = [leaf.name for leaf in step.inputs if leaf.kind == "command"]
+            rewards = rewards_of(
+                step.tracer, commands, {} if world is None else world.states
+            )
             steps = record(
                 worlds, network, clip=clip, leaves=step.inputs, controllers=controllers
             )
@@ -183,7 +188,8 @@ def export_policy(
             network=name,
             first_commands=steps.commands,
             more={"model": scene.described(), "record": steps.described()}
-            | ({} if world is None else {"world": world.described()}),
+            | ({} if world is None else {"world": world.described()})
+            | ({} if rewards is None else {"rewards": rewards.described()}),
         )
         texts = {CONTRACT: to_text(whole), "task": task}
         texts |= {RECORD: steps.content, SCENE: scene.content}
@@ -192,6 +198,8 @@ def export_policy(
         }
         if world is not None:
             texts[WORLD_MODEL] = encode(world.model().SerializeToString())
+        if rewards is not None:
+            texts[REWARD_MODEL] = encode(rewards.model().SerializeToString())
         model = onnx_model(step.file, step.examples, texts)
         leaves = {leaf.name: leaf for leaf in step.inputs}
 

@@ -606,7 +606,10 @@ def test_a_key_stops_the_robot(policy, monkeypatch):
     monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
     robot, source = begun(policy, Faulty), KeyboardSource(policy.contract)
     os.write(writing, b"wx")
-    assert run(policy, robot, source, Safety(policy), steps=3) == "a key stopped it"
+    assert (
+        run(policy, robot, source, Safety(policy), steps=3)
+        == "a key or button stopped it"
+    )
     assert robot.damped == 0
 
 
@@ -691,7 +694,7 @@ def test_any_button_of_a_gamepad_stops_the_robot(policy, planted):
 
     source, safety = Pressed(policy.contract, pad), Safety(policy)
     pad.shares[1] = -1.0
-    assert run(policy, robot, source, safety, steps=8) == "a key stopped it"
+    assert run(policy, robot, source, safety, steps=8) == "a key or button stopped it"
     assert robot.damped == FAULT
 
 

@@ -298,7 +298,7 @@ MISSING = (
         ("stall", "the last step was 0.050 s ago", 0),
         ("packet", "the newest command is 0.04 s old", 1),
         ("answer", "the policy's output is not finite", 0),
-        ("key", "a key stopped it", 0),
+        ("key", "a key or button stopped it", 0),
         ("throws", "error: the bus is gone", 0),
         (
             "missing",
@@ -528,6 +528,27 @@ int main() {
   return walk(bus).empty();
 }
 """
+
+
+@needs_compiler
+def test_inputs_of_the_world_model_are_named_when_the_contract_is_read(
+    driver, go1, tmp_path
+):
+    contract = json.loads(contract_beside(go1).read_text())
+    contract["world"] = {"outputs": [{"name": "object_heading"}, {"name": "goal"}]}
+    path = tmp_path / "lift.contract.json"
+    path.write_text(json.dumps(contract))
+    line = [str(driver), "measure", str(path)]
+    done = subprocess.run(line, input="", capture_output=True, text=True, check=True)
+    assert done.stderr == (
+        f"{path}: measure these inputs yourself, because this header does not run the "
+        "world model of the file: object_heading, goal\n"
+    )
+    line[2] = str(contract_beside(go1))
+    done = subprocess.run(line, input="", capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 HEADERS = Path(os.environ.get("ONNXRUNTIME_INCLUDE", "/usr/include/onnxruntime"))
 
 

@@ -130,11 +130,12 @@ def test_clean_logs_of_other_policies_pass(task, tmp_path):
 def test_a_stopped_robot_is_not_a_mismatch(go1, clean, tmp_path):
     rows = json.loads(clean)[:50]
     for row in rows[40:]:
-        row |= {"damped": "a key stopped it", "targets": {}}
+        row |= {"damped": "a key or button stopped it", "targets": {}}
     log = tmp_path / "steps.jsonl"
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert verify_log(go1, log).text == (
-        "Stopped in line 41: a key stopped it.\nOK: 50 lines match the contract."
+        "Stopped in line 41: a key or button stopped it.\n"
+        "OK: 50 lines match the contract."
     )
 
 

@@ -87,16 +87,20 @@ async function acted({ policy, robot }, commands) {
   return Array.from(robot.data.qpos);
 }
 
-/** Largest difference after one control step from each recorded state. */
+/** Targets and positions of one control step from each recorded state. */
 async function steppedOnce({ policy: name, states }) {
   const session = await opened(name);
-  let worst = 0;
-  for (let i = 0; i + 1 < states.length; i++) {
-    placed(session, states[i]);
-    const found = await acted(session, states[i].commands);
-    worst = Math.max(worst, farthest(found, states[i + 1].qpos));
+  const rows = [];
+  for (const state of states.slice(0, -1)) {
+    placed(session, state);
+    const qpos = await acted(session, state.commands);
+    const targets = Object.entries(session.robot.targets);
+    rows.push({
+      qpos,
+      targets: Object.fromEntries(targets.map(([n, values]) => [n, Array.from(values)])),
+    });
   }
-  return worst;
+  return rows;
 }
 
 /** Largest difference while the policy runs freely from the first recorded state. */
@@ -112,6 +116,21 @@ async function ranFreely({ policy: name, states }) {
   return worst;
 }
 
+/** Weighted reward terms of the first steps, under recorded commands. */
+async function rewarded({ policy, steps, commands }) {
+  const session = await opened(policy);
+  const rows = [];
+  for (let i = 0; i < steps; i++) {
+    (commands[i] ?? []).forEach((value, axis) => {
+      session.steering.axes[axis].value = value;
+    });
+    await session.step();
+    const terms = Object.entries(session.robot.rewards);
+    rows.push(Object.fromEntries(terms.map(([name, [value]]) => [name, value])));
+  }
+  return rows;
+}
+
 /** Simulated seconds per second of wall time: of the page's session, and of physics. */
 async function timed({ policy: name, steps }) {
   const session = await opened(name);
@@ -123,4 +142,20 @@ async function timed({ policy: name, steps }) {
   for (let i = 0; i < 500; i++) robot.mujoco.mj_step(robot.model, robot.data);
   const seconds = (performance.now() - start) / 1000;
   return { whole, physics: (500 * policy.contract.rates.physics_dt) / seconds };
+}
+
+/** Number of pushes, one along each axis of the world, that a robot survives. */
+async function pushed({ policy, command }) {
+  const session = await opened(policy);
+  if (!session.steering.axes.some((axis) => axis.isVelocity)) return null;
+  let survived = 0;
+  for (const [x, y] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+    session.restart();
+    if (command) session.steering.take(command);
+    while (session.time < 3) await session.step();
+    session.push(x, y);
+    while (session.time < 8 && !session.hasFallen) await session.step();
+    survived += session.hasFallen ? 0 : 1;
+  }
+  return survived;
 }

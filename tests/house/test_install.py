@@ -145,6 +145,44 @@ def test_a_sweep_of_three_trials_writes_into_the_current_folder(python, elsewher
     assert page.read_text().count("./Cartpole-Balance/") == 4  # The best has two.
 
 
+OWN_TASK = """
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
+from mjlab.registry import load_task
+import dataclasses
+
+class Config(CartpoleBalanceCfg):
+    episode_length_s = 3.0
+
+TASK = dataclasses.replace(load_task("Cartpole-Balance"), env=Config, trained=None)
+"""
+OFFLINE = """
+import socket, sys
+
+def refuse(*arguments):
+    raise OSError("This machine has no network.")
+
+socket.socket.connect = socket.getaddrinfo = refuse
+from mjlab.cli.main import run
+
+sys.exit(run("web"))
+"""
+BRIEF = (
+    *("--env.scene.num-envs", "8", "--agent.max-iterations", "1", "--device", "cpu"),
+    *("--agent.num-steps-per-env", "8", "--agent.logging.tensorboard", "False"),
+)
+
+
+@pytest.mark.slow
+def test_a_page_of_an_own_task_needs_neither_node_nor_network(python, elsewhere):
+    (elsewhere / "own.py").write_text(OWN_TASK)
+    run(*python, "-m", "mjlab", "train", "own.py:TASK", *BRIEF, cwd=elsewhere)
+    page = ("latest", "--task", "own.py:TASK", "--out", "own.html")
+    environ = {**os.environ, "PATH": "/nowhere"}
+    program = (shutil.which("env") or "env", *python[1:])
+    run(*program, "-c", OFFLINE, *page, cwd=elsewhere, env=environ)
+    assert 9e6 < (elsewhere / "own.html").stat().st_size < 10e6
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by_sdist", [False, True], ids=["checkout", "sdist"])
 def test_a_wheel_contains_every_file_of_mjlab_and_no_others(tmp_path, by_sdist):

@@ -105,6 +105,13 @@ export interface World extends Graph {
   held: Record<string, string>;
 }
 
+/** Reward terms in simulation: weighted values, without the step duration. */
+export interface Rewards extends Graph {
+  model: string;
+  /** Terms that the model does not compute, with the reason. */
+  held: Record<string, string>;
+}
+
 /** The entries of the contract that a page reads. */
 export interface Contract extends Graph {
   inputs: Input[];
@@ -118,6 +125,7 @@ export interface Contract extends Graph {
   entities: Record<string, Entity>;
   record: { steps: number; fields: { name: string; shape: number[]; dtype: string }[] };
   world?: World;
+  rewards?: Rewards;
   motion?: { clips: { first: number; frames: number }[] };
 }
 

@@ -12,11 +12,15 @@ import { STEER_KEYS, stick } from "./steer";
 
 /** Maximum time that one frame simulates, s. */
 const MOST_BEHIND = 0.25;
-/** Frame time, s, above which drawing is simplified, and frames per measurement. */
-const [SLOW_FRAME, MEASURED_FRAMES] = [0.06, 20];
+/** Frame time, s, above which drawing is simplified. */
+const SLOW_FRAME = 0.06;
+/** Number of frames, or drawing time, s, after which the frame time is judged. */
+const [MEASURED_FRAMES, MEASURED_S] = [20, 1.2];
 const SPEEDS = [1, 0.5, 0.25, 0.1];
 /** Colours of command and measured value in the plots. */
 const COLORS = ["#e07a1f", "#2b6cb0"];
+/** Window width, px, up to which the panel shows less; also in the style sheet. */
+const NARROW = 560;
 /** Time between a fall and the restart, s. */
 const LYING = 2;
 
@@ -130,8 +134,9 @@ class Page {
   private simplifyIfSlow(seconds: number): void {
     this.drawing.seconds += seconds;
     this.drawing.frames += 1;
-    if (this.drawing.frames === MEASURED_FRAMES) {
-      if (this.drawing.seconds > SLOW_FRAME * MEASURED_FRAMES) {
+    const { seconds: total, frames } = this.drawing;
+    if (frames === MEASURED_FRAMES || total > MEASURED_S) {
+      if (total > SLOW_FRAME * frames) {
         this.stage.simplify();
       }
       this.drawing = { seconds: 0, frames: 0 };
@@ -188,7 +193,15 @@ class Page {
       pill.classList.toggle("on", touching.has(body));
     }
     element("contacts").hidden = session.feet.size === 0;
-    const { model, data } = session.robot;
+    const { model, data, rewards } = session.robot;
+    element("terms")
+      .querySelectorAll("output")
+      .forEach((output) => {
+        const value = rewards[output.dataset.term!]?.[0];
+        // Adding 0 removes the sign of -0.
+        output.textContent =
+          value === undefined ? "" : (Math.round(1000 * value) / 1000 + 0).toFixed(3);
+      });
     element("bars")
       .querySelectorAll<HTMLElement>("i")
       .forEach((bar) => {
@@ -237,10 +250,30 @@ class Page {
     };
     this.showCommand(session);
     element("feet").replaceChildren();
+    this.buildRewards(session);
     this.buildMuscles(session);
     const hasSticks = axes.length > 0;
     element("left").hidden = !hasSticks;
     element("right").hidden = axes.length < 3;
+  }
+
+  /** List the reward terms, and name those that a page cannot compute. */
+  private buildRewards(session: Session): void {
+    const { rewards } = session.policy.contract;
+    element("rewards").hidden = rewards === undefined;
+    const rows = (rewards?.outputs ?? []).map(({ name }) => {
+      const row = document.createElement("div");
+      row.innerHTML = "<span></span><output></output>";
+      row.querySelector("span")!.textContent = name;
+      row.querySelector("output")!.dataset.term = name;
+      return row;
+    });
+    element("terms").replaceChildren(...rows);
+    const held = Object.entries(rewards?.held ?? {});
+    const line = element("held");
+    line.hidden = held.length === 0;
+    line.textContent = `Not computed: ${held.map(([name]) => name).join(", ")}`;
+    line.title = held.map(([name, reason]) => `${name}: ${reason}`).join("\n");
   }
 
   private buildMuscles(session: Session): void {
@@ -303,6 +336,9 @@ function tried(action: () => Promise<unknown>): void {
 // Keys, buttons and pointers.
 
 function bindControls(page: Page): void {
+  for (const list of document.querySelectorAll("details")) {
+    list.open = window.innerWidth > NARROW;
+  }
   const pause = () => {
     page.isPaused = !page.isPaused;
     element("pause").textContent = page.isPaused ? "Play" : "Pause";

@@ -71,9 +71,9 @@ export class FileGraph {
       fed[entry.name] = new Tensor(Float32Array.from(value), entry.shape);
     }
     const found = await this.session.run(fed);
-    for (const { name, next } of this.about.states) {
-      this.state[name] = found[next] as Tensor;
-    }
+    this.state = Object.fromEntries(
+      this.about.states.map(({ name, next }) => [name, found[next] as Tensor]),
+    );
     return Object.fromEntries(
       this.about.outputs.map(({ name }) => [name, found[name].data as Float32Array]),
     );
@@ -97,6 +97,8 @@ export class Policy extends FileGraph {
     readonly controllers: Record<string, FileGraph>,
     /** Model of inputs and commands in simulation, null if the policy needs none. */
     readonly world: FileGraph | null,
+    /** Model of reward terms, null if the file has none. */
+    readonly rewards: FileGraph | null,
     readonly record: Arrays,
     contract: Contract,
   ) {
@@ -120,11 +122,12 @@ export class Policy extends FileGraph {
         controllers[term.name] = await FileGraph.of(model, term.tracked_by);
       }
     }
-    const { world } = contract;
-    const simulated = world ? await FileGraph.of(file.model(world.model), world) : null;
+    const graph = async (about: (Graph & { model: string }) | undefined) =>
+      about ? FileGraph.of(file.model(about.model), about) : null;
+    const [world, rewards] = [await graph(contract.world), await graph(contract.rewards)];
     const record = await file.record();
     const whole = await session(file.content);
-    return new Policy(whole, controllers, simulated, record, contract);
+    return new Policy(whole, controllers, world, rewards, record, contract);
   }
 
   reset(): void {
@@ -132,6 +135,7 @@ export class Policy extends FileGraph {
     // The constructor of `FileGraph` calls this before there are other graphs.
     Object.values(this.controllers ?? {}).forEach((controller) => controller.reset());
     this.world?.reset();
+    this.rewards?.reset();
   }
 
   /** Return the row of the clips after a number of steps, nothing without clips. */
@@ -148,6 +152,7 @@ export class Policy extends FileGraph {
   async release(): Promise<void> {
     await Promise.all(Object.values(this.controllers).map((each) => each.release()));
     await this.world?.release();
+    await this.rewards?.release();
     await super.release();
   }
 }
@@ -184,7 +189,12 @@ export class Robot {
   readonly data: MjData;
   /** Values of inputs that the model does not determine, such as camera images. */
   given: Arrays = {};
+  /** Weighted reward terms of the last step, by name. */
+  rewards: Arrays = {};
   private readonly world: FileGraph | null;
+  private readonly evaluated: FileGraph | null;
+  /** Commands of this step, and the states that the world's commands had before. */
+  private told: Arrays = {};
   private readonly contract: Contract;
   private readonly entity: Entity;
   private readonly ids = new Map<string, number>();
@@ -209,6 +219,7 @@ export class Robot {
     this.contract = policy.contract;
     this.entity = policy.entity;
     this.world = policy.world;
+    this.evaluated = policy.rewards;
     this.model = model;
     this.data = new mujoco.MjData(model);
     this.velocity = mujoco.DoubleBuffer.FromArray(new Float64Array(6));
@@ -256,7 +267,7 @@ export class Robot {
   start(qpos: Numbers, qvel: Numbers): void {
     this.mujoco.mj_resetData(this.model, this.data);
     this.constraint.fill(0);
-    this.targets = {};
+    this.targets = this.rewards = {};
     const ctrl: Float64Array = this.data.ctrl;
     for (const { name, default_pos } of this.entity.joints) {
       const control = this.controls[`${name} position`];
@@ -283,6 +294,7 @@ export class Robot {
 
   /** Return the readings of the policy's inputs, by name. */
   async read(commands: Arrays): Promise<Arrays> {
+    this.told = { ...commands };
     if (this.world === null) {
       return this.measure(this.contract.inputs, commands, this.given);
     }
@@ -290,7 +302,11 @@ export class Robot {
       name,
       this.data[name as "qpos"],
     ]);
+    for (const [name, { data }] of Object.entries(this.world.state)) {
+      this.told[name] = data as Float32Array;
+    }
     const found = await this.world.call(Object.fromEntries(fields));
+    Object.assign(this.told, found);
     return this.measure(
       this.contract.inputs,
       { ...commands, ...found },
@@ -319,7 +335,21 @@ export class Robot {
       Object.values(this.servos).forEach((servo) => servo.pull(this.data));
       await this.step();
     }
+    await this.evaluate();
     this.mujoco.mj_forward(this.model, this.data);
+  }
+
+  /** Compute rewards, as in training before `mj_forward`. */
+  private async evaluate(): Promise<void> {
+    const { action } = this.targets;
+    if (this.evaluated !== null && action !== undefined) {
+      const known: Arrays = { ...this.told, action };
+      const inputs = this.evaluated.about.inputs.map(({ name }) => [
+        name,
+        known[name] ?? this.data[name as "qpos"],
+      ]);
+      this.rewards = await this.evaluated.call(Object.fromEntries(inputs));
+    }
   }
 
   /** Cosine of the angle between the root's z axis and the vertical. */

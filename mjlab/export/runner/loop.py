@@ -84,7 +84,7 @@ class Safety:
             leans = f"the tilt is {tilt_of(upright):.0f} degrees"
             return f"the robot fell: {leans}, more than {self._tilt:g}"
         if age == math.inf:
-            return "a key stopped it"
+            return "a key or button stopped it"
         if not age <= self._late:
             return f"the newest command is {age:.2f} s old"
         if self._longest < since < math.inf:

@@ -23,6 +23,7 @@
 #include <fstream>
 #include <functional>
 #include <iomanip>
+#include <iostream>
 #include <iterator>
 #include <limits>
 #include <locale>
@@ -454,7 +455,25 @@ class Contract {
     read_robot(json["entities"][robot]);
   }
 
-  static Contract read(const std::string& path) { return Contract(read_file(path)); }
+  // Read a contract. A line on the standard error names the inputs that a simulation
+  // computes with the file's world model, which this header does not run.
+  static Contract read(const std::string& path) {
+    Contract found(read_file(path));
+    const std::vector<std::string> names = found.of_world();
+    if (!names.empty())
+      std::cerr << path << ": measure these inputs yourself, because this header does "
+                << "not run the world model of the file: " << joined(names) << '\n';
+    return found;
+  }
+
+  // Return the names of the inputs that the file's world model computes.
+  std::vector<std::string> of_world() const {
+    std::vector<std::string> names;
+    if (const Json* world = json.find("world"))
+      for (const Json& each : (*world)["outputs"].list())
+        names.push_back(each["name"].text());
+    return names;
+  }
 
   // Return the muscle controller of an action term.
   const Controller& controller(const std::string& name) const {
@@ -1250,7 +1269,8 @@ class Safety {
     if (!(upright >= std::cos(tilt * kPi / 180.0)))
       return with_numbers("the robot fell: the tilt is %.0f degrees, more than %g",
                           tilt_of(upright), tilt);
-    if (age == std::numeric_limits<double>::infinity()) return "a key stopped it";
+    if (age == std::numeric_limits<double>::infinity())
+      return "a key or button stopped it";
     if (!(age <= late)) return with_numbers("the newest command is %.2f s old", age);
     if (!std::isinf(since) && !(since <= periods * dt_))
       return with_numbers("the last step was %.3f s ago", since);

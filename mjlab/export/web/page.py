@@ -126,7 +126,14 @@ def _encoded(content: bytes) -> str:
 
 
 def _packaged(name: str) -> bytes:
-    return (resources.files("mjlab.export.web") / "runtime" / name).read_bytes()
+    path = resources.files("mjlab.export.web") / "runtime" / name
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ExportError(
+            f"{path} is missing. Install mjlab-fused again; in a clone, `make web` "
+            "builds the file with Node 20."
+        ) from None
 
 
 def _template(name: str) -> str:

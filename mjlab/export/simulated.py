@@ -1,0 +1,141 @@
+"""Traced functions of MuJoCo's data: ONNX models that only a simulation can run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import onnx
+import torch
+from torch import Tensor
+
+from mjlab.export.graph import Graph, Values, onnx_model, pruned, traced
+from mjlab.export.trace import Tracer
+from mjlab.muscle.action import MuscleAction
+from mjlab.sim.fields import STAGE_OF
+
+TOLERANCE = 1e-4
+"""Maximum difference of an output, relative for values above 1."""
+
+
+class Simulated:
+    """Function of MuJoCo's data and of a memory, traced in an environment of one world.
+
+    A subclass computes the outputs in `step`. Outputs that cannot be traced are in
+    `held` with the reason.
+    """
+
+    def __init__(self, tracer: Tracer) -> None:
+        """Find the fields of MuJoCo's data.
+
+        Args:
+            tracer: Tracer of the environment.
+        """
+        self.tracer = tracer
+        engine = tracer.env.sim.engine
+        self.fields: Values = {
+            name: tensor
+            for name in STAGE_OF
+            if isinstance(tensor := engine.data(name), Tensor)
+            and tensor.dtype == torch.float32
+            and tensor.numel()
+        }
+        """Live fields by name."""
+        self.memory: Values = {}
+        """Live state tensors by name, which the function updates."""
+        self.given: Values = {}
+        """Other live tensors that the function reads, by name."""
+        self.held: dict[str, str] = {}
+        """Outputs that are not traced, with the reason."""
+
+    def step(self, values: Values, names: Sequence[str]) -> Values:
+        """Return outputs by name, and the next memory as "next_NAME".
+
+        Args:
+            values: Traced fields, memory and given tensors by name.
+            names: Outputs to compute.
+        """
+        raise NotImplementedError
+
+    @property
+    def known(self) -> Values:
+        """Live tensors of all inputs, by name."""
+        return self.fields | self.given | self.memory
+
+    def graph(self, names: Sequence[str]) -> Graph:
+        """Trace some outputs."""
+
+        def whole(given: Values) -> Values:
+            rows = {n: v.reshape(like[n].shape) for n, v in given.items()}
+            rows = {n: v.to(like[n].dtype) for n, v in rows.items()}
+            found = self.step(rows, names)
+            return {n: v.float().reshape(v.shape[1:] or (1,)) for n, v in found.items()}
+
+        like = self.known
+        states = {name: f"next_{name}" for name in self.memory}
+        return pruned(traced(whole, self._examples()), states)
+
+    @contextmanager
+    def uncached(self) -> Iterator[None]:
+        """Clear cached quantities, so that terms compute them; clear them again."""
+        terms = self.tracer.env.action_manager.terms.values()
+        muscles = [term for term in terms if isinstance(term, MuscleAction)]
+        with self.tracer.unmeasured():
+            for term in muscles:
+                term.invalidate()
+            try:
+                yield
+            finally:
+                for term in muscles:
+                    term.invalidate()
+
+    def entries(self, graph: Graph, initial: Mapping[str, Tensor]) -> dict[str, Any]:
+        """Return the contract's inputs and states of a graph.
+
+        Args:
+            graph: The graph.
+            initial: Memory after a reset, by name.
+        """
+        inputs = self.fields | self.given
+        return {
+            "inputs": [
+                array(n, inputs[n].shape[1:]) for n in graph.inputs if n in inputs
+            ],
+            "states": [
+                array(name, start.shape[1:])
+                | {"next": f"next_{name}", "initial": start.float().flatten().tolist()}
+                for name in graph.inputs
+                if (start := initial.get(name)) is not None
+            ],
+        }
+
+    def onnx(self, graph: Graph) -> onnx.ModelProto:
+        """Return the ONNX model of a graph."""
+        return onnx_model(graph, self._examples(), {})
+
+    def now(self, tensors: Values) -> Values:
+        """Return copies of live tensors as inputs of a graph, float32 for one world."""
+        return {n: _row(tensor) for n, tensor in tensors.items()}
+
+    def _examples(self) -> Values:
+        return self.now(self.known)
+
+
+def _row(tensor: Tensor) -> Tensor:
+    own = tensor[0] if tensor.ndim > 1 else tensor
+    return own.to(torch.float32, copy=True)
+
+
+def is_close(found: Tensor, wanted: Tensor) -> bool:
+    """Return True if a traced value is within the tolerance of the environment's."""
+    away = (found - wanted).abs() / wanted.abs().clamp(min=1.0)
+    return bool((away <= TOLERANCE).all())
+
+
+def one_line(error: Exception) -> str:
+    """Return the message of an error as one line."""
+    return " ".join(str(error).split())
+
+
+def array(name: str, shape: Sequence[int]) -> dict[str, Any]:
+    """Return the contract entry of a float32 array; scalars have shape (1,)."""
+    return {"name": name, "shape": list(shape) or [1], "dtype": "float32"}
