@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mjlab.lazy import imported_on_use
 from mjlab.rl.algorithms.config import CloningCfg as CloningCfg
 from mjlab.rl.algorithms.config import ConstantScheduleCfg as ConstantScheduleCfg
+from mjlab.rl.algorithms.config import CriticCfg as CriticCfg
 from mjlab.rl.algorithms.config import DaggerCfg as DaggerCfg
 from mjlab.rl.algorithms.config import DistillationCfg as DistillationCfg
 from mjlab.rl.algorithms.config import LinearScheduleCfg as LinearScheduleCfg

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
+from mjlab.rl.algorithms.critics import MAIN
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
@@ -82,6 +83,7 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list
         )
     if is_recurrent and cfg.algorithm.symmetry_cfg is not None:
         problems.append("algorithm.symmetry_cfg does not work with recurrent networks")
+    problems += _check_critics(cfg)
     if cfg.algorithm.rnd_cfg is not None:
         problems += _check_names("rnd_state", cfg.obs_groups, groups)
     shares = cfg.algorithm.share_cnn_encoders
@@ -89,6 +91,21 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list
         problems.append(
             "algorithm.share_cnn_encoders=True needs a CnnModelCfg as actor and as "
             "critic"
+        )
+    return problems
+
+
+def _check_critics(cfg: PpoAgentCfg) -> list[str]:
+    problems = [
+        f"critics[{name!r}].rewards is empty: name the rewards of the critic"
+        for name, critic in cfg.critics.items()
+        if not critic.rewards
+    ]
+    if MAIN in cfg.critics:
+        problems.append(f"critics has the name {MAIN!r} of the main critic; rename it")
+    if cfg.critics and isinstance(cfg.critic, RnnModelCfg):
+        problems.append(
+            "critic is an RnnModelCfg; agent.critics needs a critic without memory"
         )
     return problems
 

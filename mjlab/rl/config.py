@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from mjlab.rl.algorithms.config import (
     CloningCfg,
+    CriticCfg,
     DistillationCfg,
     ObservedActionsCfg,
     PpoCfg,
@@ -173,6 +174,10 @@ class PpoAgentCfg(AgentCfg):
 
     critic: MlpModelCfg = MlpModelCfg()
     """The value function."""
+
+    critics: dict[str, CriticCfg] = {}
+    """Further critics by name, each of some rewards and with its own discount. The main
+    critic has the other rewards, `algorithm.gamma` and `algorithm.lam`."""
 
     algorithm: PpoCfg = PpoCfg()
     """The algorithm."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mjlab.rl.config import AgentCfg
+from mjlab.rl.config import AgentCfg, PpoAgentCfg
 from mjlab.rl.learners import network_names
 from mjlab.rl.vecenv import TrainingEnv, terms_of
 from mjlab.runs import CheckpointError
@@ -51,10 +51,18 @@ def policy_layout(
             name: {
                 "sees": list(cfg.obs_groups.get(name, ())),
                 "model": _form(getattr(cfg, name)),
+                **_critics(cfg, name),
             }
             for name in names
         },
     }
+
+
+def _critics(cfg: AgentCfg, name: str) -> dict[str, Any]:
+    """Return the names of further critics for the entry of the critic, if any."""
+    if name != "critic" or not isinstance(cfg, PpoAgentCfg) or not cfg.critics:
+        return {}
+    return {"critics": list(cfg.critics)}
 
 
 def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
 from mjlab.rl.algorithms.cloning import Cloning
 from mjlab.rl.algorithms.config import ScheduleCfg
+from mjlab.rl.algorithms.critics import MAIN
 from mjlab.rl.algorithms.dagger import Dagger
 from mjlab.rl.algorithms.ppo import Ppo
 from mjlab.rl.config import (
@@ -43,11 +44,29 @@ def to_rsl_rl(cfg: AgentCfg, env: ManagerBasedRlEnv | None = None) -> dict[str, 
             manager-based environment; such parts then raise an error.
     """
     part_names = ("algorithm", *network_names(cfg))
-    return {name: _part(getattr(cfg, name), env) for name in part_names} | {
+    options = {name: _part(getattr(cfg, name), env) for name in part_names} | {
         "num_steps_per_env": cfg.num_steps_per_env,
         "obs_groups": {name: list(groups) for name, groups in cfg.obs_groups.items()},
         "torch_compile_mode": cfg.torch_compile_mode,
     }
+    if isinstance(cfg, PpoAgentCfg) and cfg.critics:
+        _add_critics(options, cfg, env)
+    return options
+
+
+def _add_critics(
+    options: dict[str, Any], cfg: PpoAgentCfg, env: ManagerBasedRlEnv | None
+) -> None:
+    """Replace the critic by several ones, and assign the rewards to them."""
+    if env is None:
+        raise ValueError("agent.critics needs an environment with named reward terms.")
+    options["critic"] = {
+        "class_name": "mjlab.rl.models.critics:Critics",
+        "names": [MAIN, *cfg.critics],
+        "model": options["critic"],
+    }
+    options["algorithm"]["critics"] = _part(cfg.critics, env)
+    options["algorithm"]["reward_terms"] = list(env.reward_manager.active_terms)
 
 
 def network_names(cfg: AgentCfg) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.algorithms.config import ObservedActionsCfg
 from mjlab.rl.checkpoint import load_model, save_best, save_checkpoint
-from mjlab.rl.config import AgentCfg, DistillationAgentCfg
+from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.evaluation import Evaluation
@@ -91,7 +91,10 @@ class TrainingLoop:
         seed_everything(env.seed)
         groups = {group for seen in cfg.obs_groups.values() for group in seen}
         self.worlds = RslRlVecEnv(
-            env, groups=sorted(groups), clip_actions=cfg.clip_actions
+            env,
+            groups=sorted(groups),
+            clip_actions=cfg.clip_actions,
+            splits_rewards=isinstance(cfg, PpoAgentCfg) and bool(cfg.critics),
         )
         """The environment in RSL-RL's interface."""
         self.learner = Learner(self.worlds, cfg, self.ranks)

@@ -34,6 +34,11 @@ class RemoteEnv(Worlds, Protocol):
     It is not stepped."""
 
     @property
+    def reward_terms(self) -> torch.Tensor:
+        """Contribution of each term to the last reward, shape (num_envs, terms)."""
+        ...
+
+    @property
     def episode_log(self) -> EpisodeSums:
         """Metrics of finished episodes, over all worlds."""
         ...
@@ -138,6 +143,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         *,
         groups: Iterable[str] | None = None,
         clip_actions: float | None = None,
+        splits_rewards: bool = False,
     ) -> None:
         """Reset the worlds.
 
@@ -147,8 +153,10 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
                 selects all groups.
             clip_actions: Bound for clipping the absolute value of actions. None
                 disables clipping.
+            splits_rewards: Whether steps also return the reward of each term.
         """
         self.env = env
+        self._splits_rewards = splits_rewards
         self.num_envs = env.num_envs
         self.num_actions = terms_of(env).action_manager.total_action_dim
         self.max_episode_length = env.max_episode_length
@@ -194,8 +202,9 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
         Returns:
             Observations, reward, whether an episode ended, and extras: "log", a
-            `StepLog`, and "time_outs", true where learners bootstrap from the value of
-            the last state.
+            `StepLog`; "time_outs", true where learners bootstrap from the value of the
+            last state; and with `splits_rewards` "reward_terms", the contribution of each
+            term, shape (num_envs, terms).
         """
         if self._clip is not None:
             actions = actions.clamp(-self._clip, self._clip)
@@ -206,7 +215,15 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         if self._bootstraps:
             # If the episode also terminated, there is no value to bootstrap from.
             info["time_outs"] = truncated & ~terminated
+        if self._splits_rewards:
+            info["reward_terms"] = self._reward_terms()
         return self._observations, reward, dones, info
+
+    def _reward_terms(self) -> torch.Tensor:
+        env = self.env
+        if isinstance(env, ManagerBasedRlEnv):
+            return env.reward_manager.contributions.clone()
+        return env.reward_terms
 
     def begin_rollout(self) -> TensorDict:
         """Begin a rollout: workers act with the newest weights from now on.

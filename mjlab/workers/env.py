@@ -119,6 +119,11 @@ class WorkerEnv:
         """Steps since the last reset of each world, shape (num_envs,), int64, live."""
         return self._tensors["episode_length"]
 
+    @property
+    def reward_terms(self) -> torch.Tensor:
+        """Contribution of each term to the last reward, shape (num_envs, terms)."""
+        return self._copied("reward_terms")
+
     def choose_resets(
         self,
         when: When,
@@ -258,10 +263,12 @@ class WorkerEnv:
         output = self.sample.observation_manager.output
         kinds = ("obs", "final_obs") if self.cfg.final_obs else ("obs",)
         width = self.sample.action_manager.total_action_dim
+        rewards = len(self.sample.reward_manager.active_terms)
         return (
             {
                 "action": ArraySpec((worlds, width), "float32"),
                 "reward": ArraySpec((worlds,), "float32"),
+                "reward_terms": ArraySpec((worlds, rewards), "float32"),
                 "terminated": ArraySpec((worlds,), "bool"),
                 "truncated": ArraySpec((worlds,), "bool"),
                 "episode_length": ArraySpec((worlds,), "int64"),

@@ -149,6 +149,7 @@ class Shard:
             self._rows["action"]
         )
         self._rows["reward"].copy_(reward)
+        self._rows["reward_terms"].copy_(self.env.reward_manager.contributions)
         self._rows["terminated"].copy_(terminated)
         self._rows["truncated"].copy_(truncated)
         self._show("obs", observed)

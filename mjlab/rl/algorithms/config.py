@@ -108,6 +108,25 @@ class SymmetryCfg(Config):
     """Weight of that loss."""
 
 
+class CriticCfg(Config):
+    """A critic of some of the rewards, with its own discount.
+
+    It has a network of its own, in the shape of `PpoAgentCfg.critic`.
+    """
+
+    rewards: tuple[str, ...]
+    """Names of its reward terms."""
+
+    gamma: float | None = None
+    """Discount of a step. None uses `PpoCfg.gamma`."""
+
+    lam: float | None = None
+    """Lambda of generalised advantage estimation. None uses `PpoCfg.lam`."""
+
+    weight: float = 1.0
+    """Factor of its normalised advantage; the main critic has 1."""
+
+
 class PpoCfg(PartCfg):
     """Settings of PPO (proximal policy optimisation)."""
 

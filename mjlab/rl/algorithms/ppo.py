@@ -1,14 +1,18 @@
-"""RSL-RL's PPO, with bfloat16 gradients as an option."""
+"""RSL-RL's PPO, with bfloat16 gradients and several critics as options."""
 
 import copy
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from rsl_rl.algorithms import PPO
 from rsl_rl.storage import RolloutStorage
+from tensordict import TensorDict
 from torch import nn
 
+from mjlab.rl.algorithms.critics import RewardSplit
+from mjlab.rl.models.critics import Critics
 from mjlab.rl.models.equivariant import TiedLinear
 
 
@@ -27,13 +31,90 @@ class Ppo(PPO):
         storage: RolloutStorage,
         *,
         use_mixed_precision: bool = False,
+        critics: Mapping[str, Mapping[str, Any]] | None = None,
+        reward_terms: Sequence[str] = (),
         **options: Any,
     ) -> None:
-        """Take networks, storage and RSL-RL's other options."""
+        """Take networks, storage and RSL-RL's other options.
+
+        Args:
+            actor: The policy.
+            critic: The value function, or `Critics`.
+            storage: Storage of a rollout.
+            use_mixed_precision: Learn with gradients in bfloat16.
+            critics: Fields of `CriticCfg` of the critics besides the main one, by name.
+            reward_terms: Names of the task's rewards, for `critics`.
+            **options: RSL-RL's other options.
+        """
+        heads = critic.by_name.values() if isinstance(critic, Critics) else [critic]
         if use_mixed_precision:
             round_layers(actor.mlp, outputs=False)
-            round_layers(critic.mlp, outputs=True)
+            for head in heads:
+                round_layers(head.mlp, outputs=True)
         super().__init__(actor, critic, storage, **options)
+        self._split: RewardSplit | None = None
+        if critics:
+            self._split = self._divide(critics, reward_terms)
+
+    def _divide(
+        self, critics: Mapping[str, Mapping[str, Any]], terms: Sequence[str]
+    ) -> RewardSplit:
+        """Prepare rewards, values and discounts with one column per critic."""
+        made = RewardSplit(
+            critics, terms, gamma=self.gamma, lam=self.lam, device=self.device
+        )
+        self.gamma: Any = made.gamma
+        self.lam: Any = made.lam
+        # RSL-RL's value loss is a mean over critics; each keeps its full weight.
+        self.value_loss_coef *= made.num_critics
+        kept = self.storage
+        for name in ("rewards", "values", "returns"):
+            column = getattr(kept, name)
+            setattr(kept, name, column.repeat(1, 1, made.num_critics))
+        return made
+
+    def process_env_step(
+        self,
+        obs: TensorDict,
+        rewards: torch.Tensor,
+        dones: torch.Tensor,
+        extras: dict[str, Any],
+    ) -> None:
+        """Store a step; with several critics, one reward for each.
+
+        Args:
+            obs: Observations after the step.
+            rewards: Reward of the task, shape (num_envs,).
+            dones: Worlds whose episode ended, shape (num_envs,).
+            extras: "time_outs", and with several critics "reward_terms", shape
+                (num_envs, terms).
+        """
+        if self._split is None:
+            super().process_env_step(obs, rewards, dones, extras)
+            return
+        values, step = self.transition.values, self.storage.step
+        super().process_env_step(obs, rewards, dones, {})
+        parts = self._split.split(extras["reward_terms"])
+        if self.rnd:
+            parts[:, 0] += self.intrinsic_rewards
+        if "time_outs" in extras:
+            parts += self.gamma * values * extras["time_outs"].unsqueeze(1)
+        self.storage.rewards[step] = parts
+
+    def compute_returns(self, obs: TensorDict) -> None:
+        """Compute returns and advantages.
+
+        Args:
+            obs: Observations after the last step.
+        """
+        if self._split is None:
+            super().compute_returns(obs)
+            return
+        per_batch = self.normalize_advantage_per_mini_batch
+        self.normalize_advantage_per_mini_batch = True  # Not here, but in `mixed`.
+        super().compute_returns(obs)
+        self.normalize_advantage_per_mini_batch = per_batch
+        self.storage.advantages = self._split.mixed(self.storage.advantages)
 
     def update(self) -> dict[str, float]:
         """Learn from the rollout; return the losses.
