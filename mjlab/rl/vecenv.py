@@ -203,8 +203,8 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         Returns:
             Observations, reward, whether an episode ended, and extras: "log", a
             `StepLog`; "time_outs", true where learners bootstrap from the value of the
-            last state; and with `splits_rewards` "reward_terms", the contribution of each
-            term, shape (num_envs, terms).
+            last state; and with `splits_rewards` "reward_terms", the contribution of
+            each term, shape (num_envs, terms).
         """
         if self._clip is not None:
             actions = actions.clamp(-self._clip, self._clip)
