@@ -12,7 +12,7 @@ from tensordict import TensorDict
 from torch import nn
 
 from mjlab.rl.algorithms.critics import RewardSplit
-from mjlab.rl.models.critics import Critics
+from mjlab.rl.models.critics import networks_of
 from mjlab.rl.models.equivariant import TiedLinear
 
 
@@ -46,10 +46,9 @@ class Ppo(PPO):
             reward_terms: Names of the task's rewards, for `critics`.
             **options: RSL-RL's other options.
         """
-        heads = critic.by_name.values() if isinstance(critic, Critics) else [critic]
         if use_mixed_precision:
             round_layers(actor.mlp, outputs=False)
-            for head in heads:
+            for head in networks_of(critic):
                 round_layers(head.mlp, outputs=True)
         super().__init__(actor, critic, storage, **options)
         self._split: RewardSplit | None = None

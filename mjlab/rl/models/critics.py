@@ -70,3 +70,8 @@ class Critics(nn.Module):
 
     def _all(self) -> Iterable[Any]:
         return self.by_name.values()
+
+
+def networks_of(critic: Any) -> list[Any]:
+    """Return the networks of `Critics`, or the critic itself."""
+    return list(critic.by_name.values()) if isinstance(critic, Critics) else [critic]
