@@ -99,8 +99,8 @@ POSTURE_STD = {
 class PunchCfg(Config):
     """Punches in training."""
 
-    force: float = 500.0
-    """Force at level 1, N, equal to the exam's after 60 s."""
+    force: float = 600.0
+    """Force at level 1, N, 1.2 times the exam's after 60 s."""
 
     cooldown_s: tuple[float, float] = (1.0, 2.5)
     """Time from the end of a punch to the next one, s."""
@@ -224,7 +224,7 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg]:
     )
     terms["power"] = RewardTermCfg(
         func=mdp.electrical_power_cost,
-        weight=-0.003,
+        weight=-0.0012,
         params={"asset_cfg": _own()},
     )
     terms["dof_pos_limits"].params |= {"asset_cfg": _own()}
