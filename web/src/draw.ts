@@ -100,7 +100,7 @@ export class Stage {
       this.camera.updateProjectionMatrix();
     }
     // A narrow window needs a longer distance for the same width.
-    const away = this.distance * Math.max(1, 0.75 / this.camera.aspect);
+    const away = this.distance * Math.max(1, 1 / this.camera.aspect);
     const flat = Math.cos(this.pitch) * away;
     const from = new THREE.Vector3(
       Math.cos(this.yaw) * flat,
