@@ -1,7 +1,7 @@
-"""Rewards of a policy file: reward terms that a simulation can compute.
+"""Reward terms in a policy file, for simulations of the policy.
 
-Reward terms are traced to an additional ONNX model in the file. It maps fields of
-MuJoCo's data, commands and the policy's action to the contribution of each term.
+Export traces reward terms to an additional ONNX model in the file. The model maps
+fields of MuJoCo's data, commands and the action to the contribution of each term.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -76,7 +76,7 @@ class Simulated:
 
     @contextmanager
     def uncached(self) -> Iterator[None]:
-        """Clear cached quantities, so that terms compute them; clear them again."""
+        """Clear cached quantities before and after, so that terms recompute them."""
         terms = self.tracer.env.action_manager.terms.values()
         muscles = [term for term in terms if isinstance(term, MuscleAction)]
         with self.tracer.unmeasured():
@@ -132,7 +132,7 @@ def is_close(found: Tensor, wanted: Tensor) -> bool:
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of an error as one line."""
+    """Return the message of an error without line breaks."""
     return " ".join(str(error).split())
 
 

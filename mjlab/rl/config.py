@@ -176,8 +176,9 @@ class PpoAgentCfg(AgentCfg):
     """The value function."""
 
     critics: dict[str, CriticCfg] = {}
-    """Further critics by name, each of some rewards and with its own discount. The main
-    critic has the other rewards, `algorithm.gamma` and `algorithm.lam`."""
+    """Additional critics by name, each for some of the reward terms and with its own
+    discount. The main critic learns from the other terms, with `algorithm.gamma` and
+    `algorithm.lam`."""
 
     algorithm: PpoCfg = PpoCfg()
     """The algorithm."""

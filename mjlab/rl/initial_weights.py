@@ -183,7 +183,7 @@ def _find_fault(
     if state is None or source not in before["agent"]:
         return f"the run was saved without its {source}"
     if "critics" in before["agent"][source] or "critics" in now["agent"][name]:
-        return "one of the two learners has several critics"
+        return "the run or this configuration has several critics"
     there = before["agent"][source]["model"]
     here = now["agent"][name]["model"]
     for field in dict.fromkeys([*here, *there]):

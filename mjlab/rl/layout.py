@@ -59,7 +59,7 @@ def policy_layout(
 
 
 def _critics(cfg: AgentCfg, name: str) -> dict[str, Any]:
-    """Return the names of further critics for the entry of the critic, if any."""
+    """Return the additional critics as a layout entry, {} without any."""
     if name != "critic" or not isinstance(cfg, PpoAgentCfg) or not cfg.critics:
         return {}
     return {"critics": list(cfg.critics)}

@@ -33,7 +33,7 @@ MLP = {"hidden_dims": (WIDTH,), "activation": "tanh"}
 
 
 def learner(**more: Any) -> tuple[Ppo, dict[str, np.ndarray]]:
-    """Return a learner with a rollout, and the rollout as arrays."""
+    """Return a learner after one rollout, and the data of the rollout by name."""
     torch.manual_seed(2)
     obs = TensorDict({"seen": torch.randn(WORLDS, 3)}, batch_size=[WORLDS])
     groups = {"actor": ["seen"], "critic": ["seen"]}
@@ -180,6 +180,21 @@ def test_a_critics_reward_does_not_change_the_other_critic():
     )
     assert torch.equal(main[0], main[1])
     assert not torch.equal(style[0], style[1])
+
+
+def test_all_critics_learn_with_gradients_in_bfloat16():
+    made, _ = learner(use_mixed_precision=True)
+    critics: Any = made.critic
+    networks = [*critics.by_name.values(), made.actor]
+    before = [layers(network) for network in networks]
+    losses = made.update()
+    assert all(np.isfinite(value) for value in losses.values())
+    for network, old in zip(networks, before, strict=True):
+        kinds = {type(layer).__name__ for layer in network.mlp}
+        assert "Linear" not in kinds
+        new = layers(network)
+        assert all(np.isfinite(each).all() for each in new)
+        assert any(np.abs(a - b).max() > 0.0 for a, b in zip(old, new, strict=True))
 
 
 # In the training loop.

@@ -109,22 +109,22 @@ class SymmetryCfg(Config):
 
 
 class CriticCfg(Config):
-    """A critic of some of the rewards, with its own discount.
+    """An additional critic for some of the reward terms, with its own discount.
 
-    It has a network of its own, in the shape of `PpoAgentCfg.critic`.
+    Its network has the shape of `PpoAgentCfg.critic` and its own weights.
     """
 
     rewards: tuple[str, ...]
-    """Names of its reward terms."""
+    """Names of the reward terms that this critic learns from."""
 
     gamma: float | None = None
-    """Discount of a step. None uses `PpoCfg.gamma`."""
+    """Discount per step. None uses `PpoCfg.gamma`."""
 
     lam: float | None = None
     """Lambda of generalised advantage estimation. None uses `PpoCfg.lam`."""
 
     weight: float = 1.0
-    """Factor of its normalised advantage; the main critic has 1."""
+    """Weight of the normalised advantage; the main critic has weight 1."""
 
 
 class PpoCfg(PartCfg):

@@ -8,15 +8,15 @@ import torch
 from mjlab.names import UnknownNameError, suggest
 
 MAIN = "critic"
-"""Name of the main critic, which has all rewards that no other critic has."""
+"""Name of the main critic, which learns from all rewards not assigned elsewhere."""
 
 
 class RewardSplit:
-    """Assignment of rewards to critics, and the advantage of the policy.
+    """Assigns reward terms to critics, and combines the critics' advantages.
 
-    The advantage A of the policy is the weighted sum of the normalised advantages of
-    the critics k, A = sum_k w_k (A_k - mean A_k) / std A_k. Mean and standard deviation
-    are those of the rollout, so the scale of a critic's rewards has no effect.
+    The policy learns from A = sum_k w_k (A_k - mean A_k) / std A_k, where A_k is the
+    advantage of critic k and w_k its weight. Mean and standard deviation are taken over
+    the rollout, so scaling the rewards of a critic has no effect.
     """
 
     def __init__(
@@ -28,11 +28,11 @@ class RewardSplit:
         lam: float,
         device: torch.device | str,
     ) -> None:
-        """Assign each reward to a critic.
+        """Assign each reward term to a critic.
 
         Args:
-            critics: Fields of `CriticCfg` of the critics besides the main one, by name.
-            terms: Names of all rewards, in the order of `split`.
+            critics: Fields of `CriticCfg` of the additional critics, by name.
+            terms: Names of all reward terms, in the column order of `split`.
             gamma: Discount of the main critic.
             lam: Lambda of the main critic.
             device: Device of the rewards.
@@ -59,7 +59,7 @@ class RewardSplit:
 
     @property
     def num_critics(self) -> int:
-        """Number of critics, with the main one."""
+        """Number of critics, including the main critic."""
         return len(self._columns)
 
     def split(self, rewards: torch.Tensor) -> torch.Tensor:
@@ -71,7 +71,7 @@ class RewardSplit:
         return torch.stack([rewards[:, own].sum(1) for own in self._columns], dim=1)
 
     def mixed(self, advantages: torch.Tensor) -> torch.Tensor:
-        """Return the advantage of the policy, shape (steps, num_envs, 1).
+        """Return the combined advantage for the policy, shape (steps, num_envs, 1).
 
         Args:
             advantages: Advantages of the critics, shape (steps, num_envs, critics).
@@ -84,7 +84,7 @@ class RewardSplit:
 def _owners(
     critics: Mapping[str, Mapping[str, Any]], terms: Sequence[str]
 ) -> list[str]:
-    """Return the name of the critic of each reward."""
+    """Return the name of the critic of each reward term."""
     found = dict.fromkeys(terms, MAIN)
     for name, critic in critics.items():
         for reward in critic["rewards"]:

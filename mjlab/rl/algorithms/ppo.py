@@ -42,8 +42,8 @@ class Ppo(PPO):
             critic: The value function, or `Critics`.
             storage: Storage of a rollout.
             use_mixed_precision: Learn with gradients in bfloat16.
-            critics: Fields of `CriticCfg` of the critics besides the main one, by name.
-            reward_terms: Names of the task's rewards, for `critics`.
+            critics: Fields of `CriticCfg` of the additional critics, by name.
+            reward_terms: Names of the task's reward terms; needed with `critics`.
             **options: RSL-RL's other options.
         """
         if use_mixed_precision:
@@ -58,7 +58,7 @@ class Ppo(PPO):
     def _divide(
         self, critics: Mapping[str, Mapping[str, Any]], terms: Sequence[str]
     ) -> RewardSplit:
-        """Prepare rewards, values and discounts with one column per critic."""
+        """Widen rewards, values and discounts to one column per critic."""
         made = RewardSplit(
             critics, terms, gamma=self.gamma, lam=self.lam, device=self.device
         )

@@ -25,7 +25,7 @@ class Critics(nn.Module):
         model: dict[str, Any],
         **shared: Any,
     ) -> None:
-        """Build the networks.
+        """Build one network per critic.
 
         Args:
             obs: Observations by group.
