@@ -335,7 +335,7 @@ np.savez(sys.argv[2], **arrays)
 
 
 def call(python: str, folder: Path, *words: str, site: str = "") -> None:
-    """Run this file, or code, with another Python."""
+    """Run this file, or `-c CODE`, with another Python interpreter."""
     paths = os.pathsep.join(filter(None, [str(folder), site]))
     env = os.environ | {"PYTHONPATH": paths, "PYTHONSAFEPATH": "1"}
     done = subprocess.run(

@@ -144,7 +144,10 @@ def all_checks() -> list[Check]:
 
 
 def parts() -> dict[str, list[str]]:
-    """Names of checks by part; the last part compares the steps of all other tasks."""
+    """Return the names of checks by part, as selected by `--only`.
+
+    The part "tasks" compares recorded with eager steps, in tasks that "right" omits.
+    """
     others = [f"fused.{task}" for task in entries() if f"fused.{task}" not in RIGHT]
     return {"right": [*RIGHT], "fast": [*FAST], "more": [*MORE], "tasks": others}
 

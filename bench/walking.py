@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def measured(place: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Return a policy's name, and its measures with the verdict."""
+    """Measure the gait of a policy; return its name, its figures and failed limits."""
     if place.endswith(".json"):
         path = Path(place)
         name = f"{path.resolve().parent.name}/{path.stem}"

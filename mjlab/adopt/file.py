@@ -155,7 +155,7 @@ def _clear_textures(spec: mujoco.MjSpec, names: set[str]) -> None:
         material.textures = ["" if t in names else t for t in material.textures]
 
 
-# The robot among the bodies of the file.
+# Separation of the robot from other bodies in the file.
 
 
 def _keep_robot(spec: mujoco.MjSpec, notes: Notes) -> None:

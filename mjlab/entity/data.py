@@ -248,7 +248,7 @@ class EntityData:
         lambda d: d.sim.data.cvel.index_select(1, d.index.site_bodies)
     )
 
-    # Bodies, in the order of the index: frames of the links.
+    # Link frames of all bodies, in the order of `body_names`.
 
     body_pos_w = read("bodies.columns", "xpos")
     """Positions of the links, shape (num_envs, num_bodies, 3), metres."""

@@ -92,7 +92,9 @@ class NonfiniteGuard:
         return _sum([self.worlds, *found]), _sum(self._health.overflow().values())
 
     def take_counts(self) -> dict[str, float]:
-        """Return the counts since the last call; raise if the share is too large.
+        """Return the counts of diverged worlds since the last call.
+
+        Raise if they exceed the maximum fraction of world steps.
 
         Synchronises with the device.
         """

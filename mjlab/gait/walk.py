@@ -87,7 +87,8 @@ def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
     return legs
 
 
-# Configurations of the two conditions: quiet, and as trained.
+# Configurations of the two conditions: quiet (no noise, pushes or randomisation), and
+# as trained.
 
 
 def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:

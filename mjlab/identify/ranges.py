@@ -97,13 +97,13 @@ def _event(
     keys: Sequence[str],
     ranges: dict[str, tuple[float, float]],
 ) -> str:
-    """Return the source of an event term, empty without ranges.
+    """Return the Python code of an event term, or "" if there are no ranges.
 
     Args:
         name: Name of the event, without the prefix.
         term: Name of the term in `mjlab.mdp.randomize`.
-        entity: Source of the selection.
-        operation: Operation on the compiled values.
+        entity: Python code of the entity selection.
+        operation: How sampled values change the compiled ones, such as "add".
         keys: Parameters of the term that have these ranges.
         ranges: Ranges by name of the element or axis.
     """

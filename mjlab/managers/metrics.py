@@ -177,7 +177,7 @@ class OutcomeManager(Manager[BoundTerm]):
 
 
 class _Episodes:
-    """Episode reductions of all metrics with equal `per_substep`.
+    """Episode reductions of the metrics with the same value of `per_substep`.
 
     Metrics with the same reduction occupy adjacent columns, so that each reduction is
     one operation.

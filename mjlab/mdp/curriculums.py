@@ -306,7 +306,8 @@ class reward_curriculum(ManagerTermBase):
         Args:
             env: The environment.
             reward_name: Name of the reward term.
-            stages: Steps in ascending order, each with the values from that step on.
+            stages: Step counts in ascending order, each with the weight and parameters
+                that apply from then on.
         """
         return self._follow()
 

@@ -129,9 +129,9 @@ class DampedInverse:
         """Store the damping.
 
         Args:
-            size: Dimension of the error.
-            damping: Damping. Its square is added to the diagonal.
-            device: Device of the systems.
+            size: Dimension of the error, and so of the matrices to invert.
+            damping: Damping factor; its square is added to the diagonal.
+            device: Device of Jacobians and errors.
         """
         self._identity = torch.eye(size, device=device)
         self._damping = damping * damping * self._identity

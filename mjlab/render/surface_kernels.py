@@ -130,7 +130,7 @@ class Slabs:
 
 @wp.func
 def slabs_of(o: wp.vec3, half: wp.vec3) -> Slabs:
-    """Prepare a box for rays from `o`."""
+    """Compute the slabs of a box with half sizes `half`, for rays that start at `o`."""
     slabs = Slabs()
     for i in range(3):
         side = wp.where(o[i] < 0.0, -1.0, 1.0)

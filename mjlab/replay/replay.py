@@ -321,7 +321,7 @@ def start_row(recorded: Values, own: Values, foreign: tuple[str, ...] = ()) -> V
         own: Row of the environment, used for values that were not recorded.
         foreign: Prefixes of names that are not read from the recording.
     """
-    # A file does not contain empty tensors.
+    # A recording omits empty tensors, so they come from the environment's own state.
     row = {k: v for k, v in own.items() if not v.numel() or k.startswith(foreign)}
     return row | {k: v for k, v in recorded.items() if not k.startswith(foreign)}
 

@@ -90,7 +90,8 @@ def take_weights(
     names = network_names(cfg)
     acted = next(iter(before["agent"]))
     for name in names:
-        # A trained student can be used like an actor.
+        # The first network acts. In a run of distillation it is the student, whose
+        # weights can become an actor's.
         source = acted if name == names[0] else name
         state = model["learner"]["algorithm"].get(f"{source}_state_dict")
         fault = _find_fault(name, source, state, before, now)

@@ -36,7 +36,7 @@ class Solid(NamedTuple):
         return min(np.abs(self.turn)) == 0.0
 
 
-# Solids of a cell: (index of the solid, whether it covers the whole cell).
+# Solids that can be the ground in a cell: (index, whether it covers the whole cell).
 Stack = tuple[tuple[int, bool], ...]
 
 

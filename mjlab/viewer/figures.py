@@ -86,7 +86,7 @@ def _empty(seconds: float) -> mujoco.MjvFigure:
 
 
 def _grid(number: int, window: mujoco.MjrRect) -> list[mujoco.MjrRect]:
-    """Return the places of figures, column by column from the upper right corner."""
+    """Return a rectangle per figure, by columns from the upper right corner."""
     fitting = max(1, window.height // _HEIGHT)
     columns = min(_COLUMNS, math.ceil(number / fitting))
     rows = max(fitting, math.ceil(number / max(columns, 1)))

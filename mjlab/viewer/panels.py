@@ -143,7 +143,7 @@ class PolicyPanel:
     def _load(self, name: str) -> None:
         try:
             policy = self._menu.load(name)
-        # A policy file can fail in any way; the page must continue.
+        # A policy file can raise any error. The viewer shows it and keeps running.
         except Exception as error:
             _log.warning("%s cannot be played.", name, exc_info=error)
             self.fault.content = f"**{name} cannot be played:** {error}"

@@ -215,11 +215,12 @@ def punch_level(env: ManagedEnv, event: str) -> torch.Tensor:
 
 
 class punch_state(ManagerTermBase):
-    """Punch of the next step and its level, for a critic, shape (num_envs, 9).
+    """Current punch (a short push of one body), for a critic, shape (num_envs, 9).
 
-    Force (/500 N) and torque about the root (/250 N m) in the root frame, level,
-    remaining time of the punch (/0.1 s), time until the next one (s, at most 3). All
-    are 0 without the event, as in play.
+    Columns: force (/500 N) and torque about the root (/250 N m) in the root frame,
+    fraction of the full force that this world receives, remaining time of the punch
+    (/0.1 s), and time until the next punch (s, at most 3). All are 0 in play, where the
+    task has no punches.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:

@@ -21,12 +21,12 @@ class SpatialEncoder(nn.Module):
     def __init__(
         self, shape: torch.Size, *, scale: float, temperature: float, **cnn_cfg: Any
     ) -> None:
-        """Make the layers.
+        """Build the convolutional layers and the grid of pixel coordinates.
 
         Args:
             shape: Shape of one image: channels, height, width.
-            scale: Factor of pixel values.
-            temperature: Divides features before the softmax.
+            scale: Factor by which pixel values are multiplied.
+            temperature: Temperature of the softmax; features are divided by it.
             **cnn_cfg: Options of RSL-RL's convolutional network.
         """
         super().__init__()
