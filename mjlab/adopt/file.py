@@ -362,6 +362,6 @@ def _check_sizes(model: mujoco.MjModel, notes: Notes) -> None:
     size = float(np.ptp(data.xpos[1:], axis=0).max()) if model.nbody > 2 else 0.0
     if not _HEIGHTS[0] <= size <= _HEIGHTS[1]:
         raise AdoptError(
-            f"Bodies of the robot are {size:.3g} m apart. Lengths have to be in "
-            "metres: scale the model, such as by 0.001 for millimetres."
+            f"The bodies of the robot extend over {size:.3g} m. Lengths must be in "
+            "metres. Scale the model, for example by 0.001 if it is in millimetres."
         )

@@ -286,16 +286,18 @@ def _command_cfg(term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg) -> ActionTe
     if "tracked_by" in term:
         if not isinstance(own, MuscleActionCfg):
             raise ExportError(
-                f"The file's action {term['name']!r} drives muscles, but the task's is "
-                f"a {type(own).__name__}: the file was trained in another task."
+                f"The file's action {term['name']!r} drives muscles, but this task's "
+                f"action is a {type(own).__name__}. The file was trained in another "
+                "task."
             )
         inputs = tuple(term["tracked_by"]["inputs"])
         return ExternalMusclesCfg(**vars(own), inputs=inputs)
     if "reach" in term:
         if not isinstance(own, mdp.DifferentialIKActionCfg):
             raise ExportError(
-                f"The file's action {term['name']!r} is a frame target, but the task's "
-                f"is a {type(own).__name__}: the file was trained in another task."
+                f"The file's action {term['name']!r} sets a frame target, but this "
+                f"task's action is a {type(own).__name__}. The file was trained in "
+                "another task."
             )
         plain = {"position_scale": 1.0, "rotation_scale": 1.0, "clip": None}
         return ExternalReachCfg(**(vars(own) | plain))

@@ -173,9 +173,9 @@ class Reconfigurations:
         """Raise if rows are reset separately, so that a full reset may never occur."""
         if self.freq and self._is_partial:
             raise PartialResetError(
-                f"reconfiguration_freq={self.freq} rebuilds the scene of all "
-                f"{self._worlds.num_envs} rows in a full reset, but finished rows are "
-                f"reset separately (autoreset_mode {self._when!r}). Use "
+                f"reconfiguration_freq={self.freq} rebuilds the scene when all "
+                f"{self._worlds.num_envs} worlds reset together, but autoreset_mode "
+                f"{self._when!r} resets each finished world separately. Use "
                 "autoreset_mode='disabled', or wrap the environment in "
                 "VectorEnv(auto_reset=False) or VectorEnv(ignore_terminations=True)."
             )

@@ -160,7 +160,7 @@ class DumpReplay:
         if self._actions.shape[1:] != (1, width):
             raise DumpError(
                 f"{world.path} has {self._actions.shape[2]} numbers per action, but "
-                f"its configuration needs {width}: the task has changed since."
+                f"its configuration needs {width}. The task has changed since the dump."
             )
         self._start = _start_state(env, world)
 
@@ -293,7 +293,9 @@ def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.
     try:
         env.put_rows({0: start_row(world.start, own, foreign)}, shared=True)
     except StateError as error:
-        raise DumpError(f"{world.path}: the task has changed since. {error}") from error
+        raise DumpError(
+            f"{world.path}: the task has changed since the dump. {error}"
+        ) from error
     if not is_same_engine:
         _convert_physics(env, world.start)
     return env.get_state()

@@ -123,7 +123,7 @@ REFUSED = {
     "millimetres": (
         "robot.xml",
         changed('pos="0 0 -0.3">', 'pos="0 0 -300">'),
-        "Lengths have to be in metres",
+        "Lengths must be in metres",
     ),
     "ball joint in a leg": (
         "robot.xml",

@@ -787,8 +787,14 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
     ("line", "said"),
     [
         ("{none}", "{none}: No such file or directory"),
-        ("{go1} --seconds -1", "argument --seconds: -1 is not a time of 0 s or more"),
-        ("{go1} --seconds nan", "argument --seconds: nan is not a time of 0 s or more"),
+        (
+            "{go1} --seconds -1",
+            "argument --seconds: -1 is not a duration of at least 0 s",
+        ),
+        (
+            "{go1} --seconds nan",
+            "argument --seconds: nan is not a duration of at least 0 s",
+        ),
         ("{go1} --udp 99999", "argument --udp: 99999 is not a port from 0 to 65535"),
         ("{go1} --command 1 2", "twist needs 3 finite numbers, not [1.0, 2.0]"),
         ("{cartpole} --command 1", "The policy has no command"),

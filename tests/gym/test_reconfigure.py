@@ -338,8 +338,8 @@ def test_impossible_requests_are_refused_with_a_reason() -> None:
 
 
 PARTIAL = (
-    "reconfiguration_freq=1 rebuilds the scene of all 2 rows in a full reset, but "
-    "finished rows are reset separately (autoreset_mode '{mode}'). Use "
+    "reconfiguration_freq=1 rebuilds the scene when all 2 worlds reset together, but "
+    "autoreset_mode '{mode}' resets each finished world separately. Use "
     "autoreset_mode='disabled', or wrap the environment in VectorEnv(auto_reset=False) "
     "or VectorEnv(ignore_terminations=True)."
 )

@@ -399,7 +399,7 @@ def _seconds(text: str) -> float:
     """Parse a time from the command line."""
     seconds = float(text)
     if not 0.0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a time of 0 s or more")
+        raise argparse.ArgumentTypeError(f"{text} is not a duration of at least 0 s")
     return seconds
 
 
