@@ -164,6 +164,14 @@ BY_ANOTHER_TEST = {
         "test_three_commands_lead_from_a_motion_to_a_task_with_ranges"
     ),
     "mjlab exam *": "tests/cli/test_exam.py::test_equal_calls_write_equal_files",
+    "mjlab verify *--as *": (
+        "tests/export/test_foreign_verify.py::"
+        "test_files_alone_leave_the_behaviour_undetermined"
+    ),
+    "mjlab export policy.onnx --as *": (
+        "tests/export/test_foreign_play.py::"
+        "test_file_plays_in_a_task_with_the_gains_of_the_policy"
+    ),
     "mjlab record Lift-Yam-IK *": (
         "tests/cli/test_record.py::test_a_controller_by_hand_is_recorded"
     ),
@@ -214,6 +222,9 @@ NOT_RUN = {
     "python scripts/motion.py import person.bvh *": _OF_A_USER,
     "python docs/render_motions.py": "draws again the pictures that are kept",
     "python -m tests.zoo.table": "writes a page again, which tests/zoo compares",
+    "mjlab export RUN --as *": (
+        "needs a run without a gait clock; tests/export/test_foreign_write.py"
+    ),
     "python bench/walking.py *": _OF_FIGURES,
     "python bench/muscle.py *": _OF_FIGURES,
     "python bench/sim.py *": _OF_FIGURES,
@@ -221,6 +232,7 @@ NOT_RUN = {
     "python bench/training_video.py": _OF_FIGURES,
     "python bench/env.py *": _OF_FIGURES,
     "python bench/velocity.py": _OF_FIGURES,
+    "python bench/web.py": _OF_FIGURES,
     "python bench/cartpole.py *": _OF_FIGURES,
     "python bench/placement.py *": _OF_FIGURES,
     "python scripts/bench.py recording": _OF_FIGURES,
@@ -252,7 +264,8 @@ SHORTER = {
 }
 """What is added to a line, by its program."""
 
-ALONE = [["mjlab", verb] for verb in ("train", "port", "verify", "exam", "adopt")]
+VERBS = ("train", "port", "verify", "exam", "adopt", "identify")
+ALONE = [["mjlab", verb] for verb in VERBS]
 ALONE += [["python", name] for name in ("train", "replay")]
 """Programs that need an argument, as pages name them: they print their help."""
 

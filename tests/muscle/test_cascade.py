@@ -126,7 +126,7 @@ def test_training_keeps_the_earlier_network_and_plays_with_the_whole_cascade(tmp
     for name, value in muscle_action(env).network_state().items():
         assert torch.equal(value, state["cascade"][name])
 
-    with pytest.raises(WeightError, match="has 2 networks; the cascade needs 3 earl"):
+    with pytest.raises(WeightError, match="2 networks that do not match the first 3"):
         deep = ((), (0,), (0, 1), (0, 1, 2))
         train_cascade(tmp_path / "third", str(second.path), cascade=deep)
 
