@@ -69,6 +69,19 @@ class _AddressSpace:
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**30
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m gpu`, import only files with GPU tests.
+
+    A GPU machine without a network may lack the packages that other tests import.
+    """
+    if config.getoption("markexpr") != "gpu":
+        return None
+    is_folder = collection_path.is_dir()
+    files = collection_path.rglob("test_*.py") if is_folder else [collection_path]
+    has_gpu_tests = any("mark.gpu" in file.read_text("utf-8") for file in files)
+    return None if has_gpu_tests else True
+
+
 def pytest_collection_finish() -> None:
     """Exclude imported objects from garbage collection, which makes it faster."""
     from mjlab.opengl import load_triton

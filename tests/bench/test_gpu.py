@@ -189,11 +189,24 @@ def test_every_check_of_a_part_has_a_function_with_its_arguments() -> None:
     assert {check.arguments[0] for check in gpu.all_checks()} == set(gpu.KINDS)
 
 
-def test_all_tests_that_need_a_device_are_in_the_files_that_the_check_names() -> None:
-    mark = re.compile(r"^@pytest\.mark\.gpu$|^pytestmark = .*mark\.gpu", re.MULTILINE)
-    files = (ROOT / "tests").rglob("test_*.py")
-    marked = {file for file in files if mark.search(file.read_text("utf-8"))}
-    assert marked == {ROOT / file for file in gpu_speeds.DEVICE_TESTS}
+def test_gpu_tests_are_collected_without_the_packages_of_extras(
+    tmp_path: Path,
+) -> None:
+    for package in ("PIL", "jsonschema", "onnx", "optuna", "viser", "websockets"):
+        (tmp_path / f"{package}.py").write_text("raise ImportError(__name__)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "gpu", "--collect-only", "-q"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = re.findall(r"(tests/\S+\.py): \d", done.stdout)
+    marked = re.compile(r"^@pytest\.mark\.gpu$|^pytestmark = .*mark\.gpu", re.MULTILINE)
+    tests = (ROOT / "tests").rglob("test_*.py")
+    expected = [file for file in tests if marked.search(file.read_text("utf-8"))]
+    assert sorted(ROOT / file for file in found) == sorted(expected)
 
 
 def test_a_check_without_compiled_kernels_has_time_to_compile_them(
