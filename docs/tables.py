@@ -49,6 +49,7 @@ def made() -> dict[str, str]:
         "fields_of_both_engines": fields_of_both_engines(),
         "agreement": agreement(results()),
         "performance": performance(results()),
+        "exam": exams(results("exam")),
     }
 
 
@@ -271,11 +272,11 @@ Result = dict[str, Any]
 Columns = Mapping[str, Callable[[Result], str]]
 
 
-def results() -> dict[str, Result]:
+def results(folder: str = ".") -> dict[str, Result]:
     """Return the results that name their machine, by file, without quick trials."""
     found = {
         path.stem: json.loads(path.read_text("utf-8"))
-        for path in sorted((ROOT / "bench" / "results").glob("*.json"))
+        for path in sorted((ROOT / "bench" / "results" / folder).glob("*.json"))
     }
     return {
         name: result
@@ -424,6 +425,45 @@ def walking(found: dict[str, Result]) -> str:
             if "task" in policy:
                 parts += _tracking(name, policy)
     return "\n\n".join(parts)
+
+
+def exams(found: dict[str, Result]) -> str:
+    """Return the scores of each robot model, one row per policy and level."""
+    by_robot: dict[str, list[list[str]]] = {}
+    for name, result in found.items():
+        for level, parts in result["levels"].items():
+            scores = parts["scores"]
+            row = [name.partition("@")[0], level, f"{scores['runs']}"]
+            row += [_score(scores[key], *form) for key, *form in EXAM_COLUMNS.values()]
+            by_robot.setdefault(result["robot"], []).append(row)
+    head = ["policy", "level", "runs", *EXAM_COLUMNS]
+    parts = []
+    for robot, rows in by_robot.items():
+        # Best policy first at each level.
+        rows.sort(key=lambda row: (row[1], -float(row[3].partition(" ")[0])))
+        parts += [f"Robot: `{robot}`", table(head, rows)]
+    return "\n\n".join([*parts, conditions(found)])
+
+
+EXAM_COLUMNS = {
+    "completed %": ("completed", 100.0, 0),
+    "survival s": ("survival", 1.0, 1),
+    "position cm": ("position", 100.0, 0),
+    "heading deg": ("heading", 1.0, 0),
+    "reached of 18": ("reached", 1.0, 1),
+    "energy kJ": ("energy", 1.0, 1),
+}
+
+
+def _score(estimate: Result, factor: float, digits: int) -> str:
+    """Return a mean with its interval, "-" without one."""
+    mean, low, high = (estimate[key] for key in ("mean", "low", "high"))
+    if mean is None:
+        return "-"
+    shown = f"{factor * mean:.{digits}f}"
+    if low is None:
+        return shown
+    return f"{shown} ({factor * low:.{digits}f} to {factor * high:.{digits}f})"
 
 
 def _tracking(name: str, policy: Result) -> list[str]:

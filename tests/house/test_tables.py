@@ -59,6 +59,24 @@ def test_results_become_tables_with_their_conditions():
     assert "Cartpole" not in page
 
 
+def test_exam_scores_are_sorted_by_level_and_score():
+    def scores(completed: float) -> dict[str, object]:
+        one = dict(mean=completed, low=completed - 0.1, high=completed + 0.1)
+        keys = [key for key, *_ in tables.EXAM_COLUMNS.values()]
+        none = dict(mean=None, low=None, high=None)
+        return {"scores": {"runs": 64, **dict.fromkeys(keys, none), "completed": one}}
+
+    machine = dict(processor="P", cores=2, gpu=None)
+    where = {"date": "2026-01-31T00:00:00", "versions": {}, "machine": machine}
+    found = {
+        "good": where | {"robot": "r.xml", "levels": {"C": scores(0.9)}},
+        "bad": where
+        | {"robot": "r.xml", "levels": {"A": scores(1.0), "C": scores(0.25)}},
+    }
+    rows = re.findall(r"\| (\w+) \| ([A-C]) \| 64 \| (\d+) \(", tables.exams(found))
+    assert rows == [("bad", "A", "100"), ("good", "C", "90"), ("bad", "C", "25")]
+
+
 def test_learning_curves_of_the_pages_are_those_of_the_recorded_runs():
     pictures = render_learning.made()
     assert len(pictures) == 7
