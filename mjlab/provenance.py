@@ -58,7 +58,7 @@ def without_places(text: str) -> str:
 
 
 def git_state(place: Path) -> tuple[str, dict[str, Any], str] | None:
-    """Return the name, state and diff of a folder's Git repository, None if none."""
+    """Return the name, state and diff of a folder's Git repository, if it has one."""
     top = _run_git(place, "rev-parse", "--show-toplevel")
     if top is None:
         return None

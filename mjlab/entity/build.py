@@ -53,7 +53,7 @@ class BuiltModel:
     """Initial state."""
 
     file: mujoco.MjModel
-    """The same model compiled alone, before the changes for attaching it."""
+    """The model compiled alone, before it is changed for attachment to a scene."""
 
     authored: dict[str, Any]
     """MuJoCo options that the file sets, with the names of `MujocoCfg`."""

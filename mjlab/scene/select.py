@@ -38,7 +38,7 @@ _MODEL_KINDS = {"pair": "pair", "material": "mat", "texture": "tex", "equality":
 class SceneEntityCfg(Config):
     """Selects an entity and some of its elements, by patterns that match whole names.
 
-    A pattern that is None means all elements of that kind.
+    None selects all elements of a kind.
     """
 
     name: str = "robot"
@@ -167,27 +167,27 @@ class Selection:
         return ids[self._tensor(kind)]
 
     joint_ids = _ids("joint")
-    """Chosen hinge and slide joints."""
+    """Local ids of the chosen hinge and slide joints."""
     joint_names = _names("joint")
     """Names of the chosen hinge and slide joints."""
     body_ids = _ids("body")
-    """Chosen bodies."""
+    """Local ids of the chosen bodies."""
     body_names = _names("body")
     """Names of the chosen bodies."""
     geom_ids = _ids("geom")
-    """Chosen geoms."""
+    """Local ids of the chosen geoms."""
     geom_names = _names("geom")
     """Names of the chosen geoms."""
     site_ids = _ids("site")
-    """Chosen sites."""
+    """Local ids of the chosen sites."""
     site_names = _names("site")
     """Names of the chosen sites."""
     tendon_ids = _ids("tendon")
-    """Chosen tendons."""
+    """Local ids of the chosen tendons."""
     tendon_names = _names("tendon")
     """Names of the chosen tendons."""
     actuator_ids = _ids("actuator")
-    """Chosen actuators."""
+    """Local ids of the chosen actuators."""
     actuator_names = _names("actuator")
     """Names of the chosen actuators."""
 
@@ -213,7 +213,7 @@ class Selection:
         )
 
     def _model_elements(self, kind: str) -> dict[str, int]:
-        """Return ids of elements of a kind without an index, by local name."""
+        """Return model ids by local name, for kinds that the entity's index lacks."""
         return places_of(self._model, _MODEL_KINDS[kind], self.entity.index.prefix)
 
 

@@ -85,7 +85,8 @@ class AttachedModel:
         self.found = {
             kind: np.flatnonzero(rows >= 0) for kind, rows in self.rows.items()
         }
-        """Ids of the file's elements that the scene has, by kind, without the world."""
+        """Ids of the file's elements that the scene has, by kind; not the world
+        body."""
         self.found["body"] = self.found["body"][1:]
         self.rows["dof"] = np.full(file.nv, -1)
         dofs, there, _ = self.runs("body_dofadr", "body_dofnum")
@@ -148,9 +149,9 @@ class AttachedModel:
         b = b.reshape(len(b), -1)[:, : a.shape[1]]
         wrong = np.flatnonzero(self._unequal(field, a, b).any(axis=1))
         for row in wrong[:1]:
-            more = f", and of {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            more = f" ({len(wrong) - 1} more differ)" if len(wrong) > 1 else ""
             name = self.names[kind][owners[row]]
-            yield f"{field} of {name!r} is {b[row]}, in the file {a[row]}{more}"
+            yield f"{field} of {name!r} is {b[row]} instead of {a[row]}{more}"
 
     def _unequal(self, field: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         refers = _reference(field)
@@ -190,7 +191,7 @@ class AttachedModel:
             listed = [f"{names[own[i]]!r}-{names[own[j]]!r}" for i, j in pairs[:4]]
             more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
             if pairs:
-                yield f"the contact pairs {', '.join(listed)}{more} {can} touch"
+                yield f"the geom pairs {', '.join(listed)}{more} {can} collide"
 
 
 def _touching(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:

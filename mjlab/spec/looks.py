@@ -132,7 +132,7 @@ class MaterialCfg(SpecEditCfg):
     """Name of an existing texture; None for no texture."""
 
     texuniform: bool = False
-    """Scale the texture in metres instead of to the object."""
+    """Repeat the texture per metre instead of per object."""
 
     texrepeat: tuple[float, float] = (1.0, 1.0)
     """Number of repetitions of the texture along both axes."""
@@ -167,7 +167,7 @@ class MaterialCfg(SpecEditCfg):
 
 
 class MeshCfg(SpecEditCfg):
-    """Changes the compilation of meshes."""
+    """Changes how MuJoCo compiles meshes."""
 
     mesh_names: Patterns
     """Patterns of the edited meshes."""
@@ -227,10 +227,10 @@ class LightCfg(SpecEditCfg):
     """Direction in the body's frame."""
 
     cutoff: float = 45.0
-    """Half the opening angle of a spot, in degrees."""
+    """Half the opening angle of a spotlight, in degrees."""
 
     exponent: float = 10.0
-    """Exponent of the decrease from the axis of a spot to its edge."""
+    """Exponent of the decrease in intensity from a spotlight's axis to its edge."""
 
     diffuse: Triple | None = None
     """Diffuse colour; None uses MuJoCo's default."""
