@@ -79,7 +79,7 @@ def add_site(
 
 
 def object_names(spec: mujoco.MjSpec, kind: ObjType) -> list[str]:
-    """Return the names of all objects of one type in a scene, without unnamed ones."""
+    """Return the names of all named objects of one type in a scene."""
     if kind not in get_args(ObjType):
         raise SensorError(
             f"Objects of type {kind!r} are unknown. {suggest(kind, get_args(ObjType))}"

@@ -95,7 +95,7 @@ class Positions:
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
         """Allocate the positions."""
         self.values = torch.zeros(sim.num_envs, len(frames), 3, device=sim.device)
-        """Positions in the world frame, m, shape (num_envs, frames, 3), in place."""
+        """Positions in the world frame, m, shape (num_envs, frames, 3), live."""
         self._gather = _Gather(frames, _POSITION, self.values, sim)
 
     def follow(self) -> None:
@@ -110,7 +110,7 @@ class Orientations:
         """Allocate the axes."""
         matrices = torch.zeros(sim.num_envs, len(frames), 3, 3, device=sim.device)
         self.axes = matrices.unbind(-1)
-        """Axes x, y and z in the world, each (num_envs, frames, 3), in place."""
+        """Axes x, y and z in the world, each (num_envs, frames, 3), live."""
         self._gather = _Gather(frames, _MATRIX, matrices, sim)
 
     def follow(self) -> None:
@@ -136,7 +136,7 @@ class Headings:
         axes = torch.zeros(*shape, 2, 3, device=sim.device)
         self._horizontal = axes[..., :2]
         self.axes = axes.unbind(2)
-        """Forward and left, in the world, each (num_envs, frames, 3), in place."""
+        """Forward and left axes in the world, each (num_envs, frames, 3), live."""
 
     def follow(self) -> None:
         """Compute the headings from the current orientations."""

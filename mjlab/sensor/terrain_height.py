@@ -28,8 +28,8 @@ class TerrainHeightSensorCfg(SensorCfg):
 
     reduction: Reduction = "min"
     """Reduction of the heights around a frame: the height above the highest terrain
-    point (`min`), above the lowest (`max`), the mean height, or all heights
-    (`none`)."""
+    point (`min`), above the lowest (`max`), their mean (`mean`), or all
+    heights (`none`)."""
 
     start_height: float = 0.1
     """Height of the ray origins above the frame, m, so that a foot that penetrates the
@@ -113,7 +113,7 @@ class TerrainHeightSensor(Sensor, SensePass):
         """Allocate rays and heights."""
         self.name = cfg.name
         self.rays = RayCastSensor(cfg.ray_cfg, context)
-        """Ray caster, for debug visualisation."""
+        """Ray caster whose hits give the heights."""
         self._reduction = cfg.reduction
         self._start_height = cfg.start_height
         self._max_distance = cfg.max_distance

@@ -78,7 +78,7 @@ class PyramidStairsCfg(StairsCfg):
         Fields(self, path).number("hole_depth", above=0.0)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs up. Each step is one block, also under all higher steps."""
+        """Return stairs up. The block of a step extends under all higher steps."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         if self.holes:
@@ -298,7 +298,8 @@ class SteppingStonesCfg(SubTerrainCfg):
         blocks.append(centred_block(platform, 0.0))
         for row, column in np.ndindex(counts[1], counts[0]):
             place = np.array([column, row]) - (np.array(counts) - 1) / 2
-            # Draw before the platform check, so that stones do not depend on its size.
+            # Draw before the platform check, so that the stones are the same for every
+            # width of the platform.
             shift = rng.uniform(-1.0, 1.0, 2) * self.displacement * gap / 2
             height = rng.uniform(-peak, peak)
             if np.all(np.abs(place) < np.array(taken) / 2):
@@ -370,7 +371,8 @@ class RandomSpreadCfg(SubTerrainCfg):
         """Return boxes outside the platform, on a floor at height 0."""
         blocks = []
         for _ in range(max(1, int(self.num_boxes * (0.5 + 0.5 * difficulty)))):
-            # Draw for omitted boxes too, so that they do not change later boxes.
+            # Draw for omitted boxes too, so that an omission does not change later
+            # boxes.
             ranges = (self.box_width_range, self.box_length_range)
             half_x, half_y = (rng.uniform(*bounds) / 2 for bounds in ranges)
             top = rng.uniform(*self.box_height_range) * (0.2 + 0.8 * difficulty)

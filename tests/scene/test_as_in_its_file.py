@@ -262,7 +262,7 @@ FAULTS = {
         r"actuator_lengthrange of 'push' is \[0. 0.\].*body_inertia of 'trunk'",
     ),
     "keyframe": (LEGGED, plant_lost_keyframe, r"its initial qpos"),
-    "damping": (LEGGED, plant_attached(_damp), r"dof_damping of 'leg' is \[0.5\], in"),
+    "damping": (LEGGED, plant_attached(_damp), r"dof_damping of 'leg' is \[0.5\] inst"),
     "equality": (
         LEGGED,
         plant_attached(_drop_equality),
