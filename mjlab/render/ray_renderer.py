@@ -107,7 +107,7 @@ class _Camera:
         self._images = images
 
     def draw(self, due: torch.Tensor) -> None:
-        """Render the worlds that are due."""
+        """Render the worlds whose image is due."""
         self._fields.bring(self._shapes, _SHAPES)
         self._fields.bring(self._lights, _LIGHTS)
         self._fields.bring(self._eye, _EYE)
@@ -197,7 +197,7 @@ class _Fields:
 
 
 def _live(tensor: torch.Tensor, dtype: Any) -> wp.array:
-    """Return a Warp array on a tensor's memory, shape (rows, elements)."""
+    """Return a Warp array that shares a tensor's memory, shape (rows, elements)."""
     rows, elements = tensor.shape[:2]
     if elements == 0:
         return wp.zeros((rows, 0), dtype=dtype, device="cpu")

@@ -29,7 +29,7 @@ class BrowserMarks:
 
         Args:
             server: The server of the page.
-            on_change: Called when a checkbox was used.
+            on_change: Function called when a checkbox changes.
         """
         self._server = server
         self.shows_terms = server.gui.add_checkbox("Commands and terms", True)
@@ -43,7 +43,7 @@ class BrowserMarks:
         self._labels: list[viser.LabelHandle] = []
 
     def update(self, env: ManagerBasedRlEnv, world: int, offset: np.ndarray) -> Marks:
-        """Show the present overlays of a world, and return them.
+        """Show the current overlays of a world, and return them.
 
         Args:
             env: The environment.

@@ -29,7 +29,7 @@ _OPENCV = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
 class CameraPanel:
     """Panel with camera images and frusta of the selected world.
 
-    Neither takes time while its checkbox is off.
+    Images and frusta take no time while their checkboxes are off.
     """
 
     def __init__(self, page: Page) -> None:

@@ -25,8 +25,8 @@ _LABELS = ("Forward (m/s)", "Left (m/s)", "Turn (rad/s)")
 _NOTCH = 0.2
 """Change of the command per press, as a fraction of the range."""
 
-# Button or key -> axis and direction. None stops. The letters around W move viser's
-# camera.
+# Key, axis and direction of each button. The axis None stops the robot. Keys around W
+# are not used, because they move viser's camera.
 _JOYSTICK = {
     "turn left": ("U", 2, 1.0),
     "forward": ("I", 0, 1.0),
@@ -57,7 +57,7 @@ class Page:
     """The selected world."""
 
     ask_to_draw: Callable[[], None]
-    """Requests a redraw of the scene."""
+    """Function that requests a redraw of the scene."""
 
 
 class ControlPanel:
@@ -96,7 +96,7 @@ class ControlPanel:
         )
 
     def update(self) -> None:
-        """Show the present status."""
+        """Show the current status."""
         player, world = self._page.player, self._page.world
         env = player.env
         seconds = float(env.episode_length_buf[world]) * env.step_dt
@@ -174,7 +174,7 @@ class CommandPanel:
         )
         """Sliders of the three command components."""
         for handle in (self.drives, self.drives_all, *self.sliders):
-            handle.on_update(lambda _: self._tell())
+            handle.on_update(lambda _: self._send_command())
         keys = {name: key for name, (key, *_) in _JOYSTICK.items()}
         self.joystick = add_buttons(gui, _ROWS, keys, self.push)
         """Buttons that change the command in steps."""
@@ -190,21 +190,21 @@ class CommandPanel:
                 wanted = slider.value + sign * notch
                 slider.value = round(min(max(wanted, slider.min), slider.max), 3)
         self.drives.value = True
-        self._tell()
+        self._send_command()
 
     def update(self) -> None:
         """Show the command of the selected world, unless it is held."""
         if not self.drives.value:
-            told = self._drive.present(self._page.world)
-            for slider, value in zip(self.sliders, told, strict=True):
+            command = self._drive.present(self._page.world)
+            for slider, value in zip(self.sliders, command, strict=True):
                 slider.value = round(min(max(value, slider.min), slider.max), 2)
 
     def follow(self) -> None:
         """Drive the newly selected world."""
         if self.drives.value and not self.drives_all.value:
-            self._tell()
+            self._send_command()
 
-    def _tell(self) -> None:
+    def _send_command(self) -> None:
         player = self._page.player
         if not self.drives.value:
             if self._drive.is_active:
@@ -261,7 +261,8 @@ class TermPanel:
         Args:
             page: The page.
             names: Names of the terms.
-            read: Returns the values of a world in the last step, term by term.
+            read: Function that returns the values of a world in the last step, term by
+                term.
             total: Name of the sum of all terms. None omits the sum.
         """
         self._page, self._read = page, read

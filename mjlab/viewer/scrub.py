@@ -18,7 +18,7 @@ class Scrubbable(Protocol):
 
     @property
     def frame(self) -> torch.Tensor:
-        """Reference frame at the end of the present step, from 0, shape (num_envs,)."""
+        """Reference frame at the end of the current step, from 0, shape (num_envs,)."""
         ...
 
     @property

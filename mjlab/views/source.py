@@ -108,8 +108,8 @@ class ContactForces:
 
         Args:
             sensors: Sensors by the names of the two sides.
-            groups: Names of the entities that represent a configured entity, by its
-                name.
+            groups: Names of the member entities of each entity that differs between
+                worlds, by the name of that entity.
         """
         self._sensors = dict(sensors)
         self._group_of = {name: group for group in groups for name in groups[group]}

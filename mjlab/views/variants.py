@@ -311,11 +311,11 @@ class Variants:
         """Line of the start-up report on the implementation of the variants."""
         count = len(self.options)
         if not self.is_merged:
-            return f"{count} options share one tree, and differ in values (fast path)"
+            return f"{count} options share one kinematic tree (fast path)"
         reasons = "; ".join(s.difference for s in self._slots if s.difference)
         return (
-            f"{count} options in {len(self.members)} trees, which all exist in every "
-            f"world; unused ones are inactive (general path): {reasons}"
+            f"{count} options in {len(self.members)} kinematic trees, which all exist "
+            f"in every world; unused trees are inactive (general path): {reasons}"
         )
 
     def names(self) -> list[str | None]:

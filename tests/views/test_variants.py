@@ -736,10 +736,10 @@ def test_edits_of_an_option_count() -> None:
 def test_the_paths_and_their_reasons_are_reported() -> None:
     fast = build(VariantsCfg(options=only("box", "sphere")), 2)
     assert fast.variants["object"].note == (
-        "2 options share one tree, and differ in values (fast path)"
+        "2 options share one kinematic tree (fast path)"
     )
     general = build(VariantsCfg(options=only("box", "cabinet")), 2)
     assert general.variants["object"].note == (
-        "2 options in 2 trees, which all exist in every world; unused ones are "
-        "inactive (general path): 'cabinet' has another kinematic tree"
+        "2 options in 2 kinematic trees, which all exist in every world; unused trees "
+        "are inactive (general path): 'cabinet' has another kinematic tree"
     )
