@@ -18,9 +18,9 @@ from mjlab.threads import prepare_threads
 class AdoptOptions(Options):
     """Write and train a walking task for a robot's model file.
 
-    Lists faults of the file, changes in the copy, and findings: legs, feet, symmetry,
-    stance and motors. Writes a folder with the task, the model and a page with
-    pictures, and trains a policy. Options replace findings.
+    Prints faults of the file, changes made in its copy, and the detected legs, feet,
+    symmetry, stance and motors. Writes a folder with the task, the model and a page
+    with pictures, and trains a policy. Options override detected values.
     """
 
     program = "adopt.py"
@@ -34,7 +34,7 @@ class AdoptOptions(Options):
     """MJCF or URDF file, which is not modified."""
 
     name: str = ""
-    """Name of the robot: letters and digits. Default: from the file."""
+    """Name of the robot: letters and digits. Default: taken from the file."""
 
     folder: Path | None = None
     """New folder. Default: walk_NAME in this folder."""
@@ -49,7 +49,8 @@ class AdoptOptions(Options):
     """Joint positions of the stance, JOINT=RADIANS."""
 
     bent: Annotated[float | None, between(0.3, 1.0)] = None
-    """Height of the hips in the stance, as a fraction of straight legs."""
+    """Height of the hips in the stance, as a fraction of their height with straight
+    legs."""
 
     effort: tuple[str, ...] = ()
     """Torque limits, JOINT=NM."""
@@ -61,11 +62,12 @@ class AdoptOptions(Options):
     """Draw the pictures of the page."""
 
     train: bool = True
-    """Train after writing the task. Options of train.py follow from its own line."""
+    """Train after writing the task. For options of train.py, type --no-train, then run
+    train.py."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the findings, write the task and its page, and train."""
+    """Print the detected robot, write the task and its page, and train."""
     options = read_line(AdoptOptions, arguments).options
     if options.file is None:
         raise UsageError("FILE is missing: adopt.py FILE, such as adopt.py robot.xml.")

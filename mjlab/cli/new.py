@@ -189,7 +189,7 @@ def action_square(env: Any) -> torch.Tensor:
 
 
 class <CLASS>(<BASE>):
-    """A class attribute is the new default of a field. A term that is None is off."""
+    """Fields set here override defaults of the base class. None disables a term."""
 
     rewards = {
         **<BASE>.rewards,

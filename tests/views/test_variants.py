@@ -609,7 +609,7 @@ def test_an_environment_draws_again_as_episodes_end_and_returns_to_a_snapshot(
 
 def test_the_start_up_report_shows_the_path_used() -> None:
     env = ManagerBasedRlEnv(cartpole_with_objects(2))
-    assert "Entity 'object': 3 options in 2 trees" in str(env)
+    assert "Entity 'object': 3 options in 2 kinematic trees" in str(env)
     env.close()
 
 
