@@ -82,7 +82,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Entry:
-    """Entry of the registry."""
+    """Registered task, which is not imported yet."""
 
     id: str
     """Task id."""

@@ -40,7 +40,7 @@ class AdoptOptions(Options):
     """New folder. Default: walk_NAME in this folder."""
 
     feet: tuple[str, ...] = ()
-    """Bodies of the feet."""
+    """Names of the foot bodies. Default: detected."""
 
     torso: str = ""
     """Body that should be upright. Default: the heaviest body outside the legs."""
@@ -53,7 +53,7 @@ class AdoptOptions(Options):
     legs."""
 
     effort: tuple[str, ...] = ()
-    """Torque limits, JOINT=NM."""
+    """Torque limits of joints, JOINT=NM. They override the limits in the file."""
 
     mirror: bool = True
     """Use the left-right symmetry, if the robot has one."""

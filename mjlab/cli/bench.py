@@ -56,7 +56,7 @@ class BenchOptions(TaskOptions):
     )
 
     task: Positional[str | None] = None
-    """The task, or a study."""
+    """Task id, such as Velocity-G1, or name of a study."""
 
     blocks: Annotated[int, at_least(1)] = 10
     """Pairs of timed blocks: one of the environment, one of physics only."""

@@ -94,7 +94,7 @@ class IdentifyOptions(TaskOptions):
 
     @property
     def logs(self) -> list[Path]:
-        """Logs after the task."""
+        """Log files, which follow the task on the command line."""
         return [Path(each) for each in self.place[1:]]
 
 

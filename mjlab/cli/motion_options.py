@@ -29,7 +29,7 @@ class ImportOptions(Options):
     """File to import."""
 
     robot: str = "G1"
-    """The robot of the motion."""
+    """Name of the robot, such as G1."""
 
     out: Path | None = None
     """File to write. Default: the name of the input with .npz, in this folder."""
@@ -102,7 +102,7 @@ class RecordMotionOptions(RunOptions):
     """Seconds before the recording starts, in which the robot reaches a steady gait."""
 
     seconds: float = 10.0
-    """Seconds of the recording."""
+    """Duration of the recording, in seconds."""
 
     seed: int = 0
     """Random seed."""

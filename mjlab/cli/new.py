@@ -30,7 +30,7 @@ class NewOptions(Options):
     """Name of the task, such as Walk-Backwards."""
 
     like: str = "Velocity-Go1-Flat"
-    """The task to start from."""
+    """Installed task whose configuration the new task subclasses."""
 
     folder: Path = Path(".")
     """Parent folder of the new package."""

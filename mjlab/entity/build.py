@@ -50,7 +50,7 @@ class BuiltModel:
     """The model, without keyframes."""
 
     state: Keyframe
-    """Initial state."""
+    """Initial state, as a complete keyframe."""
 
     file: mujoco.MjModel
     """The model compiled alone, before it is changed for attachment to a scene."""

@@ -59,7 +59,6 @@ class RayRenderer:
     notes: tuple[str, ...] = (_DRAWN,)
 
     def __init__(self, sim: Simulation) -> None:
-        """Start the threads."""
         self._sim = sim
         batch = sim.engine.batch
         assert batch is not None, "Warp has its own renderer."

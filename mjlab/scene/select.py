@@ -47,46 +47,46 @@ class SceneEntityCfg(Config):
     _: KW_ONLY
 
     joint_names: Patterns = None
-    """Hinge and slide joints."""
+    """Patterns of hinge and slide joints."""
 
     ball_names: Patterns = None
-    """Ball joints."""
+    """Patterns of ball joints."""
 
     body_names: Patterns = None
-    """Bodies."""
+    """Patterns of bodies."""
 
     geom_names: Patterns = None
-    """Geoms."""
+    """Patterns of geoms."""
 
     site_names: Patterns = None
-    """Sites."""
+    """Patterns of sites."""
 
     tendon_names: Patterns = None
-    """Tendons."""
+    """Patterns of tendons."""
 
     actuator_names: Patterns = None
-    """Actuators."""
+    """Patterns of actuators."""
 
     sensor_names: Patterns = None
-    """Sensors of the entity's own model."""
+    """Patterns of sensors of the entity's own model."""
 
     camera_names: Patterns = None
-    """Cameras."""
+    """Patterns of cameras."""
 
     light_names: Patterns = None
-    """Lights."""
+    """Patterns of lights."""
 
     pair_names: Patterns = None
-    """Explicit contact pairs of geoms."""
+    """Patterns of explicit contact pairs of geoms."""
 
     material_names: Patterns = None
-    """Materials."""
+    """Patterns of materials."""
 
     texture_names: Patterns = None
-    """Textures."""
+    """Patterns of textures."""
 
     equality_names: Patterns = None
-    """Equality constraints."""
+    """Patterns of equality constraints."""
 
     preserve_order: bool = False
     """Follow the order of the patterns instead of the order of the model."""

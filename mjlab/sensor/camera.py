@@ -96,7 +96,6 @@ class CameraSensorCfg(SensorCfg):
             camera.fovy = self.fovy
 
     def bind(self, context: SensorContext) -> "CameraSensor":
-        """Create the sensor."""
         sensor = CameraSensor(self, context)
         context.sim.add_sense_pass(sensor)
         return sensor
@@ -187,7 +186,6 @@ class CameraSensor(Sensor, SensePass):
     updates_from_readings = True
 
     def __init__(self, cfg: CameraSensorCfg, context: SensorContext) -> None:
-        """Allocate the images."""
         self.name, self.cfg = cfg.name, cfg
         sim, renderer = context.sim, context.renderer
         if cfg.renderer is not None and sim.engine.batch is not None:

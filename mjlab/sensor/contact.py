@@ -132,7 +132,6 @@ class ContactSensorCfg(SensorCfg):
                 sensor.refname = secondary
 
     def bind(self, context: SensorContext) -> "ContactSensor":
-        """Create the sensor."""
         return ContactSensor(self, context)
 
     def part(self, model: mujoco.MjModel) -> ContactPart:

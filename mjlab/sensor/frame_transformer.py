@@ -87,7 +87,6 @@ class FrameTransformerCfg(SensorCfg):
         return [f"{self.name}_{name}_{quantity}" for name in self.target_frame_names]
 
     def bind(self, context: SensorContext) -> "FrameTransformer":
-        """Create the sensor."""
         return FrameTransformer(self, context)
 
 

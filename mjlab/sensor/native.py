@@ -115,7 +115,6 @@ class MujocoSensorCfg(SensorCfg):
             added.reftype, added.refname = _mj_type(self.ref), self.ref.full_name
 
     def bind(self, context: SensorContext) -> "MujocoSensor":
-        """Create the sensor."""
         return MujocoSensor(self.name, context.sim)
 
     def _require_existing(self, spec: mujoco.MjSpec) -> None:

@@ -43,10 +43,10 @@ class OffsetCfg(Config):
     """Pose of a frame relative to its parent frame."""
 
     pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Position, m."""
+    """Position in the parent frame, m."""
 
     rot: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    """Orientation, wxyz."""
+    """Orientation in the parent frame, wxyz."""
 
 
 def add_site(

@@ -93,7 +93,6 @@ class Positions:
     """World positions of frames of several types, updated by `follow`."""
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
-        """Allocate the positions."""
         self.values = torch.zeros(sim.num_envs, len(frames), 3, device=sim.device)
         """Positions in the world frame, m, shape (num_envs, frames, 3), live."""
         self._gather = _Gather(frames, _POSITION, self.values, sim)
@@ -107,7 +106,6 @@ class Orientations:
     """World axes x, y and z of frames, updated by `follow`."""
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
-        """Allocate the axes."""
         matrices = torch.zeros(sim.num_envs, len(frames), 3, 3, device=sim.device)
         self.axes = matrices.unbind(-1)
         """Axes x, y and z in the world, each (num_envs, frames, 3), live."""
@@ -126,7 +124,6 @@ class Headings:
     """
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
-        """Allocate the axes."""
         shape = (sim.num_envs, len(frames))
         self._entries = torch.zeros(*shape, 8, device=sim.device)
         entries: Any = [entry for way in _HORIZONTAL for entry in way]

@@ -127,7 +127,6 @@ class RayCastSensorCfg(SensorCfg):
         return dataclasses.replace(self, pattern=self.pattern.in_model(model))
 
     def bind(self, context: SensorContext) -> "RayCastSensor":
-        """Create the sensor."""
         return RayCastSensor(self, context)
 
     def local_rays(self) -> tuple[np.ndarray, np.ndarray]:

@@ -68,7 +68,6 @@ class TerrainHeightSensorCfg(SensorCfg):
             raise SensorError(f"{where}: the rays of its pattern have to point down.")
 
     def bind(self, context: SensorContext) -> "TerrainHeightSensor":
-        """Create the sensor."""
         sensor = TerrainHeightSensor(self, context)
         context.sim.add_sense_pass(sensor)
         return sensor
@@ -110,7 +109,6 @@ class TerrainHeightSensor(Sensor, SensePass):
     """Sensor of heights above terrain, from rays cast once per `sim.sense()`."""
 
     def __init__(self, cfg: TerrainHeightSensorCfg, context: SensorContext) -> None:
-        """Allocate rays and heights."""
         self.name = cfg.name
         self.rays = RayCastSensor(cfg.ray_cfg, context)
         """Ray caster whose hits give the heights."""

@@ -17,7 +17,7 @@ class EngineError(RuntimeError):
         """Set the message, and the affected worlds if known."""
         super().__init__(message)
         self.worlds = tuple(worlds)
-        """Affected worlds."""
+        """Indices of the affected worlds, empty if unknown."""
 
 
 Control = Callable[[], None]

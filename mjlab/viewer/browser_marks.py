@@ -33,9 +33,9 @@ class BrowserMarks:
         """
         self._server = server
         self.shows_terms = server.gui.add_checkbox("Commands and terms", True)
-        """Checkbox of commands and other overlays of terms."""
+        """Checkbox that shows commands and other overlays of terms."""
         self.shows_contacts = server.gui.add_checkbox("Contact forces", True)
-        """Checkbox of contacts."""
+        """Checkbox that shows contact forces."""
         for switch in (self.shows_terms, self.shows_contacts):
             switch.on_update(lambda _: on_change())
         self._arrows: viser.ArrowsHandle | None = None

@@ -21,7 +21,7 @@ class DragPanel:
         self._page, self._entities = page, entities
         self._is_held = False
         self.choice = page.server.gui.add_dropdown("Drag", (_NOTHING, *entities))
-        """Entity with handles."""
+        """Dropdown that selects the entity to drag."""
         self.choice.on_update(lambda _: page.ask_to_draw())
         # Inside the frame that mjviser moves to keep the tracked body in view.
         self.handles = page.server.scene.add_transform_controls(

@@ -68,21 +68,21 @@ class ControlPanel:
         self._page = page
         player, gui = page.player, page.server.gui
         self.status = gui.add_html("")
-        """Time, speed and worlds."""
+        """Table of speed, world, episode time, steps and reward."""
         self.pause = gui.add_button("Pause / play", icon=viser.Icon.PLAYER_PAUSE)
-        """Pauses or resumes."""
+        """Button that pauses or resumes."""
         self.step = gui.add_button("One step", icon=viser.Icon.PLAYER_TRACK_NEXT)
-        """Runs one step and pauses."""
+        """Button that runs one step, then pauses."""
         self.reset_world = gui.add_button("Reset this world", icon=viser.Icon.REFRESH)
-        """Starts a new episode in the chosen world."""
+        """Button that starts a new episode in the selected world."""
         self.reset_all = gui.add_button("Reset all worlds", icon=viser.Icon.REFRESH_DOT)
-        """Starts new episodes in all worlds."""
+        """Button that starts new episodes in all worlds."""
         options = tuple(f"{speed:g}x" for speed in SPEEDS)
         present = f"{player.speed:g}x"
         self.speed = gui.add_dropdown(
             "Speed", options, initial_value=present if present in options else "1x"
         )
-        """Playback speed."""
+        """Dropdown of playback speeds."""
         self.pause.on_click(lambda _: player.toggle())
         self.step.on_click(lambda _: player.step_once())
         self.reset_world.on_click(lambda _: player.reset(page.world))
@@ -119,7 +119,7 @@ class PolicyPanel:
         self._page, self._menu, self._present = page, menu, menu.present
         gui = page.server.gui
         self.choice = gui.add_dropdown("Policy", (menu.present,), visible=False)
-        """The selected policy."""
+        """Dropdown that selects the policy."""
         self.fault = gui.add_markdown("", visible=False)
         """Error of a policy that could not be loaded."""
         # Ignore changes without a client: `_load` makes them, not a user.
@@ -272,9 +272,9 @@ class TermPanel:
         length = max(2, round(_HISTORY_S / page.player.env.step_dt))
         self._history: deque[tuple[float, np.ndarray]] = deque(maxlen=length)
         self.bars = gui.add_html("")
-        """Bars of the terms."""
+        """Current values of the terms, as bars."""
         self.term = gui.add_dropdown("Plot", tuple(self._names))
-        """The plotted term."""
+        """Dropdown that selects the plotted term."""
         self.plot = gui.add_uplot(
             (np.zeros(1), np.zeros(1)),
             (uplot.Series(label="s"), uplot.Series(label="per step", stroke="#2a7de1")),

@@ -147,13 +147,13 @@ class BuiltVariants:
     """Name of the entity."""
 
     cfg: VariantsCfg
-    """The options."""
+    """Configuration of the entity, with its options."""
 
     slots: tuple[VariantSlot, ...]
     """Slots of the options in the scene."""
 
     scene: SceneCfg
-    """The scene with all options."""
+    """Configuration of the scene."""
 
     @property
     def specs(self) -> dict[str, mujoco.MjSpec]:
