@@ -218,7 +218,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
         once = set(self.inputs)
         if not once or not once <= set(_INPUTS) or len(once) < len(self.inputs):
             raise ActuatorError(
-                f"{self.kind}.inputs is {self.inputs}; it has to be a subset of "
+                f"{self.kind}.inputs is {self.inputs}; it has to be one or more of "
                 f"{', '.join(map(repr, _INPUTS))} without repeats."
             )
         if {"effort", "voltage"} <= set(self.inputs):

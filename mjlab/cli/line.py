@@ -51,7 +51,7 @@ class Options:
 
 @dataclass(kw_only=True)
 class TaskOptions(Options):
-    """Options of verbs that take settings of a task."""
+    """Base class of options for verbs that take settings of a task."""
 
     configs: ClassVar[tuple[str, ...]] = ("env",)
     """Configurations that the line can change."""
@@ -68,7 +68,7 @@ class TaskOptions(Options):
 
     @classmethod
     def closing(cls) -> str:
-        """Return the names of all tasks."""
+        """Return the last section of the help: the names of all tasks."""
         return f"tasks:\n{', '.join(entries())}"
 
 

@@ -122,7 +122,7 @@ class CheckOptions(Options):
     """A motion file, or a folder of motion files."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
 
 @dataclass(kw_only=True)
@@ -140,7 +140,7 @@ class ShowOptions(Options):
     """Motion file (npz)."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
     film: Path | None = None
     """Video file to write, such as out.mp4. Needs no display."""
@@ -175,7 +175,7 @@ class MirrorOptions(Options):
     """File to write. Default: the name of the input with _mirrored."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
 
 @dataclass(kw_only=True)
@@ -196,7 +196,7 @@ class SimulateOptions(Options):
     """File to write. Default: the name of the input with _simulated."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
 
 @dataclass(kw_only=True)

@@ -84,7 +84,7 @@ def _find_edges(luma: np.ndarray) -> np.ndarray:
 
 
 def _bend(flat: np.ndarray, at: np.ndarray, by: int, along: int) -> np.ndarray:
-    """Return absolute second differences along `by`, weighted over three pixels."""
+    """Return absolute second differences in steps of `by`, summed over three pixels."""
     total = np.zeros(at.shape, flat.dtype)
     for offset, weight in ((0, 2.0), (along, 1.0), (-along, 1.0)):
         place = at + offset

@@ -253,7 +253,7 @@ def set_field_of_view(model: mujoco.MjModel, view: OrbitView) -> None:
 
 
 def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int | None:
-    """Return the id of the body that a view follows, None if fixed."""
+    """Return the id of the body that a view follows, None for a fixed camera."""
     followed = _followed_entity(model, scene, view)
     if followed is None:
         return None

@@ -289,7 +289,7 @@ class Scene:
             sensor.reset(mask)
 
     def invalidate(self) -> None:
-        """Clear cached quantities after any other change of the simulation."""
+        """Clear cached quantities after a change by other code, such as a restore."""
         self._note_change()
         for entity in self.entities.values():
             entity.data.invalidate()

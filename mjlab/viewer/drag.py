@@ -17,7 +17,7 @@ class DragPanel:
     """
 
     def __init__(self, page: Page, entities: dict[str, Entity]) -> None:
-        """Add the selection of an entity to the page."""
+        """Add the dropdown and the handles to the page."""
         self._page, self._entities = page, entities
         self._is_held = False
         self.choice = page.server.gui.add_dropdown("Drag", (_NOTHING, *entities))

@@ -181,7 +181,8 @@ class Player:
         """Run one step, whether due or not."""
         for drive in self.drives.values():
             drive.apply()
-        # Physics uses all processors, so torch, with little work here, uses one.
+        # Physics uses all processors. Torch has little work here, so it uses one
+        # thread.
         with torch_threads(1):
             self.rollout.step()
         self.steps += 1

@@ -183,7 +183,7 @@ class BuiltVariants:
                 raise
             raise SceneError(
                 f"scene.spec_fn has to work with each option of the entity {name!r} "
-                "separately, because the option's values come from that model; with "
+                "separately, because each option is also compiled alone; with "
                 f"{option!r} it raised {type(error).__name__}: {error}"
             ) from error
         bodies = owned(sim.mj_model, "body", slot.name)
