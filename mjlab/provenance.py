@@ -106,7 +106,7 @@ def _plain_argument(argument: str) -> str:
 def _shorten(text: str) -> str:
     """Return a text with paths relative to the repository or the home folder."""
     for root in (Path.cwd(), _OURS):
-        # Relative to `/home`, a path would contain a user name.
+        # Skip roots such as `/home`: paths below them start with a user name.
         if len(root.parts) > 2:
             text = re.sub(f"{_START}{re.escape(f'{root}{os.sep}')}", "", text)
     return re.sub(rf"{_START}{re.escape(str(Path.home()))}(?![\w.-])", "~", text)

@@ -70,7 +70,7 @@ class ModelParameter:
     """
 
     def __init__(self, sim: Simulation, slots: Sequence[Sequence[GainSlot]]) -> None:
-        """Store the elements.
+        """Look up the model elements that hold the values.
 
         Args:
             sim: The simulation that owns the model.

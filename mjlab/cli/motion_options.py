@@ -112,7 +112,8 @@ class RecordMotionOptions(RunOptions):
 class CheckOptions(Options):
     """Check a motion, or all motions of a folder. The exit code is 1 if one fails.
 
-    Checks limits, speeds, ground, slip, self-contact, loop and velocities.
+    Checks joint limits and speeds, quaternions, velocities, ground penetration,
+    self-contact, foot slip, and whether a looping motion ends as it starts.
     """
 
     program = "motion.py check"

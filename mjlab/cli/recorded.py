@@ -30,7 +30,7 @@ def record(
 ) -> int:
     """Run episodes and write them; return the number of written episodes.
 
-    All worlds run the same number of episodes, up to one, because taking the episodes
+    Numbers of episodes per world differ by at most one, because taking the episodes
     that finish first would favour short episodes.
 
     Args:

@@ -126,7 +126,7 @@ class FollowingCamera:
         distance: float | None,
         aspect: float,
     ) -> None:
-        """Store the settings of the camera.
+        """Create the framing; `look` returns the camera of each frame.
 
         Args:
             subject: The geoms to show.

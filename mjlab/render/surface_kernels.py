@@ -53,8 +53,7 @@ def hit_sphere(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec4:
     """Intersect a sphere."""
     dd = wp.dot(d, d)
     b = wp.dot(o, d) / dd
-    # Relative to the closest point of the ray, because float32 loses precision far
-    # away.
+    # Start at the ray's closest point: float32 loses precision far from the camera.
     nearest = o - b * d
     left = radius * radius - wp.dot(nearest, nearest)
     if left < 0.0:

@@ -134,7 +134,7 @@ class ModelTable:
     def __init__(
         self, owner: str, field: str, rows: Sequence[int], values: np.ndarray
     ) -> None:
-        """Store the compiled values.
+        """Create a table of compiled values.
 
         Args:
             owner: Name of the entity that the rows belong to.

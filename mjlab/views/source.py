@@ -104,7 +104,7 @@ class ContactForces:
         sensors: Mapping[PairKey, ContactSensor],
         groups: Mapping[str, Sequence[str]],
     ) -> None:
-        """Store the sensors.
+        """Create the forces from the contact sensors of the declared pairs.
 
         Args:
             sensors: Sensors by the names of the two sides.

@@ -415,7 +415,7 @@ class Tables:
         *,
         can_be_absent: bool,
     ) -> None:
-        """Fill the tables.
+        """Copy the values of all options from their own compiled scenes.
 
         Args:
             entity: Name of the entity.

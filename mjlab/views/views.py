@@ -137,7 +137,11 @@ class SceneViews:
         return forces.between(self._touching(first), self._touching(second))
 
     def net_contact_force(self, thing: Touching | str) -> torch.Tensor:
-        """Return the total contact force on a view or name, world frame, N."""
+        """Return the total contact force on `thing`, world frame, N, (..., 3).
+
+        Args:
+            thing: A view of bodies or entities, or the name of one.
+        """
         return self._source.forces.net(self._touching(thing))
 
     def contact_force_now(

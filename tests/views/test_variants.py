@@ -710,7 +710,7 @@ def test_an_edit_of_the_scene_has_to_work_for_each_option_alone() -> None:
         build(VariantsCfg(options=options), 2, spec_fn=edit)
     assert str(error.value) == (
         "scene.spec_fn has to work with each option of the entity 'object' "
-        "separately, because the option's values come from that model; with 'ball' "
+        "separately, because each option is also compiled alone; with 'ball' "
         "it raised AttributeError: 'NoneType' object has no attribute 'friction'"
     )
 

@@ -46,7 +46,7 @@ _FIELD_TYPES = {
         "viewer": "isaaclab.envs.ViewerCfg",
     },
 }
-"""Class of a configuration that is read as an attribute with this name."""
+"""Class of each configuration, by the name of the attribute that holds it."""
 
 
 class Resolving(Noting):
