@@ -51,7 +51,7 @@ def load_policy(
 def rollout(env: "Any", policy: "Any", **settings: "Any") -> "RolloutResult":
     """Reset the environment and run a policy; return rewards by term.
 
-    Reset the environment before you step it yourself afterwards.
+    To step the environment yourself afterwards, reset it first.
 
     Args:
         env: Environment of `make`, or a `ManagerBasedRlEnv`. Its wrappers are not

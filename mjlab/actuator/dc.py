@@ -156,13 +156,13 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     """Gear ratio: angle of the motor per angle of the joint."""
 
     thermal: DcThermalCfg | None = None
-    """Thermal model of the winding."""
+    """Thermal model of the winding. None disables it."""
 
     friction: DcFrictionCfg | None = None
-    """Dry friction."""
+    """Dry friction. None disables it."""
 
     cogging: DcCoggingCfg | None = None
-    """Cogging torque."""
+    """Cogging torque. None disables it."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         self._check_inputs()

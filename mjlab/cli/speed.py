@@ -41,12 +41,12 @@ class Speed:
 
     @property
     def env_steps_per_s(self) -> float:
-        """Median of world steps per second."""
+        """Steps of all worlds per second: the median of the blocks."""
         return self.num_envs / statistics.median(self.step_s)
 
     @property
     def physics_steps_per_s(self) -> float:
-        """World steps per second of physics alone, which bounds `env_steps_per_s`."""
+        """As `env_steps_per_s`, for physics alone, which is the upper bound."""
         return self.num_envs / statistics.median(self.physics_s)
 
     @property

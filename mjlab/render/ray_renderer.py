@@ -158,7 +158,7 @@ class _Camera:
         farthest = model.vis.map.zfar * model.stat.extent
         eye.far = max(farthest, 1.1 * view.max_distance)
         if view.data_types == ("depth",):
-            eye.far = view.max_distance  # `nearest` is the image.
+            eye.far = view.max_distance  # The depth buffer is the image.
         return eye
 
 

@@ -137,7 +137,7 @@ class MujocoSensorCfg(SensorCfg):
             return
         if not valid:
             raise SensorError(
-                f"{where} takes no {role}, but it is {given.full_name!r}."
+                f"{where} takes no {role}: remove {role} {given.full_name!r}."
             )
         if given.type not in valid:
             raise SensorError(

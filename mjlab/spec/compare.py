@@ -49,7 +49,8 @@ _NUMBERS = tuple(_REFERS)
 # Ignored: addresses and trees of the complete model, compiler optimisations, bounding
 # volumes, and values that depend on the scene's `visual`. Cameras and lights of the
 # file's world body store their offset from the centre of mass of the complete scene
-# (`poscom0`). Contact filters are compared by their result in `_touching`.
+# (`poscom0`). Contact filters are compared by the geom pairs that can collide
+# (`_touching`).
 _LEFT_OUT = tuple(
     "adr treeid treenum simple simplenum sameframe signature mocapid plugin bvhnum "
     "octnum rownnz colind cam_intrinsic poscom0".split()
@@ -98,8 +99,9 @@ class AttachedModel:
         for kind, names in self.names.items():
             lost = [name for name in names if name and name not in self.places[kind]]
             yield from (f"the {_word(kind)} {name!r} is missing" for name in lost)
+            # Contact pairs are compared by the geom pairs that can collide.
             if kind == "pair" or not self.prefix:
-                continue  # Contact pairs are compared by their result.
+                continue
             new = self.places[kind].keys() - {*names, self.base}
             yield from (f"the {_word(kind)} {name!r} is new" for name in sorted(new))
         for (adr, num), fields in _fields().items():

@@ -78,7 +78,7 @@ class PyramidStairsCfg(StairsCfg):
         Fields(self, path).number("hole_depth", above=0.0)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs up. The block of a step extends under all higher steps."""
+        """Return the stairs; the block of a step extends under all higher steps."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         if self.holes:
@@ -112,7 +112,7 @@ class InvertedPyramidStairsCfg(PyramidStairsCfg):
     """Stairs that lead down to a platform in the middle."""
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs down. Each step is four blocks around the pit."""
+        """Return the stairs; each step consists of four blocks around the pit."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         rings = self.num_rings(size)

@@ -34,7 +34,7 @@ _OTHER_KEYS = [
     mujoco.mjtVisFlag.mjVIS_CONTACTSPLIT.value,
     mujoco.mjtVisFlag.mjVIS_AUTOCONNECT.value,
 ]
-"""Flags that P and A also change in MuJoCo's window."""
+"""Flags of MuJoCo's window that the keys P and A also toggle."""
 
 KEYS = (
     "space: pause, right arrow: one step, enter or backspace: reset, comma and period: "

@@ -126,8 +126,9 @@ class SceneViews:
     ) -> torch.Tensor:
         """Return the force of `second` on `first`, world frame, N, shape (..., 3).
 
-        The sum over their contacts in the last physics step; in an observation, in the
-        current state. The scene has to declare the pair in `contact_pairs`.
+        This is the sum over their contacts in the last physics step or, if an
+        observation reads it, in the current state. The scene has to declare the pair in
+        `contact_pairs`.
 
         Args:
             first: A view of bodies or entities, or the name of one.
