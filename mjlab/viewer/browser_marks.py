@@ -148,7 +148,7 @@ def _form(shape: Shape) -> _Form:
 
 
 def _scale(shape: Shape) -> tuple[float, float, float]:
-    """Return the scale of the mesh of a shape's form."""
+    """Return the factors along x, y and z that scale a form's mesh to the shape."""
     first, second, third = shape.size.tolist()
     if shape.kind in ("capsule", "mesh"):
         return 1.0, 1.0, 1.0

@@ -44,8 +44,8 @@ class ViewSource:
     def packed(self) -> torch.Tensor:
         """Positions, quaternions wxyz and velocities, shape (num_envs, nbody, 13).
 
-        In the world frame, of the bodies' frame origins. Rows are [world, body], with
-        body ids as in MuJoCo's model. Computed at the first read after a change.
+        Values are of the origins of the body frames, in the world frame. Columns are
+        body ids of MuJoCo's model. Computed at the first read after a change.
         """
         if self._packed is None:
             data = self.sim.data

@@ -27,7 +27,7 @@ _OF_RSL_RL = {
     "RslRlModelCfg": "MlpModelCfg",
     "RslRlPpoAlgorithmCfg": "PpoCfg",
 }
-"""Class whose table rows apply, for mjlab classes that have the same name here."""
+"""Class of this package under which the tables list the fields of an mjlab class."""
 
 
 _FIELD_TYPES = {
