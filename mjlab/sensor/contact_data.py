@@ -151,8 +151,8 @@ class ContactData:
     force = _Tensor(lambda data: data._field("force"))
     """Force in N, shape (num_envs, P * S, 3).
 
-    In the contact frame (axes: normal, tangent, normal x tangent), or in the world
-    frame with `global_frame` or reduce="netforce".
+    It is given in the contact frame (axes: normal, tangent, normal x tangent), or in
+    the world frame with `global_frame` or reduce="netforce".
     """
 
     torque = _Tensor(lambda data: data._field("torque"))

@@ -165,7 +165,8 @@ class MujocoSensor(Sensor):
     def data(self) -> torch.Tensor:
         """Readings, shape (num_envs, dim), in MuJoCo's frame and units.
 
-        A view of the engine's memory, which `step()` and `forward()` update.
+        The tensor is a view of the engine's memory, which `step()` and `forward()`
+        update.
         """
         self._sim.data.require(self.name, self._stage)
         return self._values

@@ -141,8 +141,8 @@ class OpenStairsCfg(SubTerrainCfg):
     """Thickness of the treads, m, above 0."""
 
     inverted: bool = True
-    """True for stairs down to the floor, where the platform is. False for stairs up to
-    a platform, above a floor at height 0."""
+    """Make the stairs lead down to a platform on the floor. If False, they lead up to a
+    platform, and the floor is at height 0."""
 
     platform_width: float = 1.0
     """Minimum width of the central platform, m, above 0. Space left over by full
@@ -410,8 +410,8 @@ class RadialBeamsCfg(SubTerrainCfg):
     """Width of the central platform, m, above 0."""
 
     border_width: float = 0.3
-    """Width of the flat border, m. On a square tile, at least 0.71 times the width of a
-    beam, because beams end on the border."""
+    """Width of the flat border, m. On a square tile it must be at least 0.71 times the
+    width of a beam, because beams end on the border."""
 
     def check(self, path: str, size: Size) -> None:
         """Raise if the platform or the ends of the beams do not fit."""

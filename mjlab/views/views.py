@@ -43,8 +43,8 @@ class SceneViews:
     def rigid_body_data(self) -> torch.Tensor:
         """Pose and velocity of every body, shape (num_envs, nbody, 13).
 
-        Position, quaternion wxyz, linear and angular velocity of the body frame in the
-        world frame. Rows are [world, body]; `body_index` maps names to columns.
+        The last dimension holds position, quaternion wxyz, linear and angular velocity
+        of the body frame in the world frame. `body_index` maps names to columns.
         """
         return self._source.packed
 
