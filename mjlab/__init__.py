@@ -24,7 +24,7 @@ def make(
             "my_env.py:MyTaskCfg". A run, a checkpoint or an ONNX file creates the
             environment of its policy.
         num_envs: Number of worlds.
-        **settings: Settings of `mjlab.gym.make`.
+        **settings: Further arguments of `mjlab.gym.make`.
     """
     from mjlab.notebook.policy import make as make_worlds
 
@@ -34,7 +34,7 @@ def make(
 def load_policy(
     place: "str | Path", env: "Any" = None, **settings: "Any"
 ) -> "SavedPolicy":
-    """Load a trained policy, a function of observations that returns actions.
+    """Load a trained policy as a function that maps observations to actions.
 
     Args:
         place: Task id (its newest run, else the policy that ships with the task), run
@@ -49,9 +49,9 @@ def load_policy(
 
 
 def rollout(env: "Any", policy: "Any", **settings: "Any") -> "RolloutResult":
-    """Run a policy from the start of episodes; return rewards by term, and a video.
+    """Reset the environment and run a policy; return rewards by term.
 
-    Reset the environment before you step it yourself afterwards.
+    To step the environment yourself afterwards, reset it first.
 
     Args:
         env: Environment of `make`, or a `ManagerBasedRlEnv`. Its wrappers are not
@@ -59,7 +59,7 @@ def rollout(env: "Any", policy: "Any", **settings: "Any") -> "RolloutResult":
         policy: Policy of `load_policy`, or a function of the environment's
             observations that returns actions, shape (num_envs, action_dim).
         **settings: `seconds` of simulated time (10), `seed` of the worlds, `film` (an
-            MP4 file to write), `film_worlds` (4), `film_size` in pixels, and
+            MP4 file to record), `film_worlds` (4), `film_size` in pixels, and
             `scheduled=True` for a schedule of velocity commands.
     """
     from mjlab.notebook.rollout import rollout as run

@@ -23,7 +23,7 @@ def driver_cuda() -> tuple[int, int] | None:
 
 
 def old_driver() -> str:
-    """Return an error sentence if the driver is too old, else an empty text."""
+    """Return an error sentence if the driver is too old, else an empty string."""
     found = driver_cuda()
     if found is None or found >= CUDA:
         return ""
@@ -35,9 +35,9 @@ def old_driver() -> str:
 
 
 def unused_gpu() -> str:
-    """Return the reason why an installed driver cannot be used, else an empty text.
+    """Return the reason why an installed driver cannot be used, else an empty string.
 
-    The text is also empty without a driver, as on a machine without a GPU.
+    The string is also empty without a driver, as on a machine without a GPU.
     """
     import torch  # Imported here, because it takes seconds.
 
@@ -54,4 +54,4 @@ def no_cuda() -> str:
         return f"this PyTorch ({torch.__version__}) was built without CUDA"
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     said = "" if visible is None else f" (CUDA_VISIBLE_DEVICES is {visible!r})"
-    return old_driver() or f"PyTorch sees none{said}"
+    return old_driver() or f"PyTorch finds none{said}"

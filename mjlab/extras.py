@@ -1,4 +1,4 @@
-"""Error messages for missing extras of the distribution."""
+"""Error messages for packages of optional extras that are not installed."""
 
 import importlib.util
 import sys

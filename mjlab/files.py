@@ -36,8 +36,8 @@ class CannotWriteError(OSError):
 
 
 _UNREAD = "wandb"
-"""Folder of Weights & Biases in a run. It contains links to wandb's logs, and is never
-read."""
+"""Folder that Weights & Biases writes in a run. `check_contained` skips it: its links
+can leave the run, and this project never reads them."""
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def temporary_beside(path: Path) -> Path:
 
 
 def in_memory(path: Path, write: Callable[[BinaryIO], object]) -> bytes:
-    """Write a file in memory, since `torch.save` hides the reason of disk errors.
+    """Return the bytes that `write` produces; `torch.save` to disk would hide errors.
 
     Raises:
         MemoryError: If memory runs out, which `torch.save` hides too (torch 2.13).

@@ -79,7 +79,7 @@ def _refuse_nan(model: mujoco.MjModel, name: str) -> None:
 
 
 def _place(model: mujoco.MjModel, field: str, row: int) -> str:
-    """Describe the element and the attribute of a row of a model field."""
+    """Return a description of the element and attribute at `row` of a model field."""
     prefix, _, attribute = field.partition("_")
     if prefix == "dof":
         prefix, row = "jnt", int(model.dof_jntid[row])

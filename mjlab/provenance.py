@@ -58,7 +58,7 @@ def without_places(text: str) -> str:
 
 
 def git_state(place: Path) -> tuple[str, dict[str, Any], str] | None:
-    """Return the name, state and diff of a folder's Git repository, None if none."""
+    """Return the name, state and diff of a folder's Git repository, if it has one."""
     top = _run_git(place, "rev-parse", "--show-toplevel")
     if top is None:
         return None
@@ -106,7 +106,7 @@ def _plain_argument(argument: str) -> str:
 def _shorten(text: str) -> str:
     """Return a text with paths relative to the repository or the home folder."""
     for root in (Path.cwd(), _OURS):
-        # Relative to `/home`, a path would contain a user name.
+        # Skip roots such as `/home`: paths below them start with a user name.
         if len(root.parts) > 2:
             text = re.sub(f"{_START}{re.escape(f'{root}{os.sep}')}", "", text)
     return re.sub(rf"{_START}{re.escape(str(Path.home()))}(?![\w.-])", "~", text)

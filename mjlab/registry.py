@@ -21,7 +21,8 @@ from mjlab.watched import watched
 GROUP = "mjlab.tasks"
 
 GUARD = "mjlab_fused.guard"
-"""Entry-point value that is not a task: this module stops another `mjlab`."""
+"""Entry-point value that is not a task. The module ends the process if another
+distribution that is called `mjlab` imports it."""
 
 OURS = "mjlab-fused"
 """Distribution of the tasks that ship with mjlab."""
@@ -35,7 +36,7 @@ class OnCpu:
     """Default number of worlds."""
 
     rl: Callable[[], Any]
-    """Returns the settings of the learner."""
+    """Function that returns the settings of the learner."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +44,17 @@ class Task:
     """Task: functions that create the configurations of its environment and learner."""
 
     env: Callable[[], Any]
-    """Returns the configuration for training."""
+    """Function that returns the environment configuration for training."""
 
     play: Callable[[], Any] = None  # type: ignore[assignment]
-    """Returns the configuration for play: no noise, no pushes, no time limit. By
-    default the result of the training configuration's method `play`; without such a
-    method, the training configuration without observation noise and time limit."""
+    """Function that returns the environment configuration for play: no noise, no
+    pushes, no time limit. By default it calls the method `play` of the training
+    configuration; without such a method, it disables observation noise and the time
+    limit."""
 
     rl: Callable[[], Any] | None = None
-    """Returns the settings of the learner."""
+    """Function that returns the settings of the learner; None for a task that cannot be
+    trained."""
 
     on_cpu: OnCpu | None = None
     """Settings without a GPU, for fewer worlds and smaller networks. None uses the
@@ -65,7 +68,8 @@ class Task:
     it if the user has no run of the task."""
 
     script: Callable[[Any], Any] | None = None
-    """Creates a scripted controller for an environment, to be recorded or played."""
+    """Function that creates a scripted controller for an environment. `play` and
+    `record` use it with `--policy script`."""
 
     def __post_init__(self) -> None:
         """Set the default of `play`."""
@@ -78,7 +82,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Entry:
-    """Entry of the registry."""
+    """Registered task, which is not imported yet."""
 
     id: str
     """Task id."""
@@ -126,7 +130,7 @@ def entries() -> dict[str, Entry]:
 
 
 def _of_checkout() -> list[Entry]:
-    """Return the tasks in the checkout's pyproject.toml, if it is not installed."""
+    """Return the tasks in the pyproject.toml of a checkout that is not installed."""
     file = Path(__file__).parents[1] / "pyproject.toml"
     if not file.is_file():
         return []

@@ -38,7 +38,7 @@ def name_fault(name: object) -> str | None:
 
 
 def check_name(name: object, what: str, kind: type[Exception]) -> str:
-    """Return a safe file name, or raise.
+    """Return `name` if it is a safe file name, else raise.
 
     Args:
         name: The name, as it was read.

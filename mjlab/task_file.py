@@ -132,7 +132,10 @@ def _find(module: ModuleType, path: Path, name: str) -> Any:
 
 
 def _is_task(value: Any, module: str | None = None) -> bool:
-    """Return True for a task or environment class, optionally of one module only."""
+    """Return True for a `Task` or an environment configuration class.
+
+    With `module`, a class must be defined in this module.
+    """
     from mjlab.envs import ManagerBasedRlEnvCfg
 
     if isinstance(value, type) and issubclass(value, ManagerBasedRlEnvCfg):
@@ -151,7 +154,7 @@ def _id_of(value: Any, path: Path, name: str) -> str:
 
 
 def _as_task(value: Any) -> Task:
-    """Return `value` as a Task; an environment class gets default PPO settings."""
+    """Return a Task; a configuration class becomes one with default PPO settings."""
     from mjlab.rl import PpoAgentCfg
 
     if isinstance(value, Task):

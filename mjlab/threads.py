@@ -25,7 +25,7 @@ def prepare_threads() -> bool:
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Set torch's number of threads in the block: 1 while physics uses all cores."""
+    """Set torch's number of threads in the block, such as 1 while physics runs."""
     import torch
 
     before = torch.get_num_threads()

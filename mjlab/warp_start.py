@@ -9,8 +9,8 @@ def start_warp() -> None:
     By default Warp 1.19 compiles PTX for compute capability 7.5 if the driver is as new
     as Warp's CUDA toolkit, and machine code for the device otherwise. Kernels that
     `mjlab warm` compiled ahead are machine code, which Warp would ignore in the first
-    case. A setting of the user is kept. A device that is newer than Warp's compiler
-    still gets PTX.
+    case. A value of `wp.config.cuda_output` that the user has set is kept. A device
+    that is newer than Warp's compiler still gets PTX.
     """
     wp.init()
     runtime = wp._src.context.runtime  # pyright: ignore[reportAttributeAccessIssue]

@@ -22,7 +22,7 @@ _BEFORE: list[Callable[[], None]] = []
 
 
 def warp_stream(stream: torch.cuda.Stream) -> wp.Stream:
-    """Return the Warp object of a torch stream, the same at every call."""
+    """Return the `wp.Stream` of a torch stream, the same object at every call."""
     key = (stream.device.index, stream.cuda_stream)
     if key not in _STREAMS:
         _STREAMS[key] = wp.stream_from_torch(stream)
@@ -46,7 +46,7 @@ def announce_launches() -> None:
 
 
 def current_warp_stream(device: torch.device) -> wp.Stream:
-    """Return the Warp object of torch's current stream of a CUDA device."""
+    """Return the `wp.Stream` of torch's current stream on a CUDA device."""
     announce_launches()
     return warp_stream(torch.cuda.current_stream(device))
 
@@ -58,7 +58,7 @@ def launch(kernel: wp.Kernel, dim: Sequence[int] | int, *arguments: Any) -> None
         kernel: The kernel.
         dim: Number of threads, by dimension.
         arguments: Kernel arguments, starting with a tensor. Tensors are passed as
-            arrays of the same memory.
+            Warp arrays that share their memory.
     """
     passed = [wp.from_torch(a) if isinstance(a, torch.Tensor) else a for a in arguments]
     device = arguments[0].device

@@ -16,7 +16,7 @@ class Watchable(Protocol):
 
 
 def watched(cfg: T) -> T:
-    """Return `cfg.play()`, or a copy without observation noise and time limit."""
+    """Return `cfg.play()` if it exists, else `cfg` without noise and time limit."""
     if isinstance(cfg, Watchable):
         return cfg.play()
     plain: Any = cfg

@@ -86,7 +86,7 @@ class ActuatorTargets:
         return cls(**dict(fields)), together
 
     def of(self, transmission: Transmission, command: Command) -> torch.Tensor:
-        """Return the targets of a transmission and a command type."""
+        """Return the targets with this transmission and command type."""
         return getattr(self, TARGET_FIELDS[transmission, command])
 
 

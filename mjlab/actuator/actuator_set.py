@@ -53,7 +53,7 @@ class ActuatorSet:
     def __init__(
         self, bindings: Sequence[ActuatorBinding], sim: Simulation, rng: WorldRng
     ) -> None:
-        """Group the bindings.
+        """Group the bindings whose actuators are computed together.
 
         Args:
             bindings: The entity's actuators.

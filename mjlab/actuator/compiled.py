@@ -82,8 +82,8 @@ def actuators_by_target(
     """Return the MuJoCo actuators of each target, in the order of the targets."""
     by_target: dict[int, list[int]] = {}
     for actuator in binding.actuator_ids.tolist():
-        # Actuators can be interleaved in the model, but the targets first appear in
-        # target order.
+        # The actuators of several targets can be interleaved in the model, but the
+        # first actuators of the targets are in target order.
         target = int(model.actuator_trnid[actuator, 0])
         by_target.setdefault(target, []).append(actuator)
     if len(by_target) != len(binding.target_names):
@@ -109,9 +109,9 @@ def _inputs_of(
     count = int(model.actuator_ctrlnum[actuator])
     if len(commands) != count:
         raise ActuatorError(
-            f"The actuator {model.actuator(actuator).name!r} has {count} controls, "
-            "which are not one position, velocity or effort each. Leave the actuator "
-            "out of the configuration, and write its controls to sim.data.ctrl."
+            f"The actuator {model.actuator(actuator).name!r} has {count} controls that "
+            "are not position, velocity or effort commands. Leave the actuator out of "
+            "the configuration, and write its controls to sim.data.ctrl."
         )
     return list(enumerate(commands, start=int(model.actuator_ctrladr[actuator])))
 

@@ -34,7 +34,7 @@ class ActuatorCfg(Config, ABC):
 
     There are three families. `XmlActuatorCfg` uses actuators of the model file. Native
     actuators are added to the model and computed by MuJoCo, whose implicit integrators
-    take their damping into account. Explicit actuators are added as plain motors; a
+    take their damping into account. Explicit actuators are added as `<motor>`; a
     control law computes their effort in every physics step.
     """
 
@@ -198,7 +198,8 @@ class ActuatorCfg(Config, ABC):
             return
         if self.transmission == "site":
             raise ActuatorError(
-                f"{self.kind}.{field} is set, but sites do not have it. Set it to None."
+                f"{self.kind}.{field} is set, but sites have no {field}. "
+                "Set it to None."
             )
         for name, value in zip(targets, self.numbers(field, targets), strict=True):
             if value is not None:

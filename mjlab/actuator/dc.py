@@ -156,13 +156,13 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     """Gear ratio: angle of the motor per angle of the joint."""
 
     thermal: DcThermalCfg | None = None
-    """Thermal model of the winding."""
+    """Thermal model of the winding. None disables it."""
 
     friction: DcFrictionCfg | None = None
-    """Dry friction."""
+    """Dry friction. None disables it."""
 
     cogging: DcCoggingCfg | None = None
-    """Cogging torque."""
+    """Cogging torque. None disables it."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         self._check_inputs()
@@ -218,7 +218,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
         once = set(self.inputs)
         if not once or not once <= set(_INPUTS) or len(once) < len(self.inputs):
             raise ActuatorError(
-                f"{self.kind}.inputs is {self.inputs}; it has to be a subset of "
+                f"{self.kind}.inputs is {self.inputs}; it has to be one or more of "
                 f"{', '.join(map(repr, _INPUTS))} without repeats."
             )
         if {"effort", "voltage"} <= set(self.inputs):

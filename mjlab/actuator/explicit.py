@@ -132,7 +132,7 @@ class LawNumbers:
 
 @dataclass(frozen=True, eq=False)
 class EffortClip:
-    """Clip efforts to ±effort_limit."""
+    """Clips efforts to ±effort_limit."""
 
     effort_limit: torch.Tensor
     """Effort limits, shape (num_envs, n)."""
@@ -144,7 +144,7 @@ class EffortClip:
 
 @dataclass(frozen=True, eq=False)
 class TorqueSpeedClip:
-    """Clip efforts to the torque-speed curve of a DC motor at full voltage.
+    """Clips efforts to the torque-speed curve of a DC motor at full voltage.
 
     Both bounds decrease linearly with the velocity v: from the saturation effort S at
     rest, through 0 at the velocity limit V, into braking beyond it,

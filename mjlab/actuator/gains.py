@@ -70,7 +70,7 @@ class ModelParameter:
     """
 
     def __init__(self, sim: Simulation, slots: Sequence[Sequence[GainSlot]]) -> None:
-        """Store the elements.
+        """Look up the model elements that hold the values.
 
         Args:
             sim: The simulation that owns the model.
@@ -131,7 +131,7 @@ def native_parts(
     bindings: Sequence[tuple[ActuatorBinding, Sequence[int]]],
     sim: Simulation,
 ) -> list[Part]:
-    """Return the parameters of a quantity of native actuators.
+    """Return where native actuators store a quantity.
 
     Actuators that store the quantity in the same elements of the same fields are read
     and written together, even if they are of different types.
@@ -182,7 +182,7 @@ class ActuatorQuantity:
         parts: Sequence[Part],
         sim: Simulation,
     ) -> None:
-        """Collect the parts.
+        """Combine parameters that cover different actuators.
 
         Args:
             quantity: The quantity.

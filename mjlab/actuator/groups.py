@@ -73,7 +73,7 @@ class NativeGroup(ActuatorGroup):
         sim: Simulation,
         delay: DelayBuffer | None = None,
     ) -> None:
-        """Store the columns.
+        """Look up the columns of the targets, and the addresses of the controls.
 
         Args:
             transmission: Kind of the targets.
@@ -122,7 +122,7 @@ class ExplicitGroup(ActuatorGroup):
         sim: Simulation,
         delay: DelayBuffer | None,
     ) -> None:
-        """Store the columns.
+        """Look up the columns of targets, controls, positions and velocities.
 
         Args:
             bindings: Bindings of the actuators, in the order of the law's columns.

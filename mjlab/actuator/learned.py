@@ -27,10 +27,10 @@ Network = Callable[[torch.Tensor], torch.Tensor]
 """Function that maps inputs, shape (rows, num_inputs), to outputs, shape (rows, 1)."""
 
 _ROWS_MULTIPLE = 16
-"""The number of rows is padded to a multiple of this number. Otherwise, the effort of a
-world would depend on the number of worlds in the last bits: torch's vectorised loops
-process the remainder of a tensor with other instructions, and torch uses another
-routine for a matrix product with one row."""
+"""The number of rows is padded to a multiple of this number. Otherwise the last bits of
+a world's effort would depend on the number of worlds: torch's vectorised loops process
+the remainder of a tensor with other instructions, and torch uses another routine for a
+matrix product with one row."""
 
 _WARM_UP_RUNS = 3
 """Number of warm-up runs. TorchScript specialises and compiles a network in its first
@@ -53,13 +53,13 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
     onnxruntime on the CPU, and are not supported for worlds on a GPU."""
 
     pos_scale: float = 1.0
-    """Factor of the position errors (rad or m) before the network."""
+    """Factor by which position errors (rad or m) are multiplied."""
 
     vel_scale: float = 1.0
-    """Factor of the velocities (rad/s or m/s) before the network."""
+    """Factor by which velocities (rad/s or m/s) are multiplied."""
 
     torque_scale: float = 1.0
-    """Factor from the network's output to the effort, in N m or N."""
+    """Factor that converts the network's output to an effort, in N m or N."""
 
     input_order: Literal["pos_vel", "vel_pos"] = "pos_vel"
     """Order of the position errors and the velocities."""
@@ -246,8 +246,9 @@ class LearnedLstmLaw:
         self._filled = self._inputs[:rows].view(num_envs, count, 2)
         self._hidden = torch.zeros(num_envs, count, 2, layers, hidden, device=device)
         """Hidden state h and cell state c of each target."""
-        self._memory = torch.zeros(2, layers, padded, hidden, device=device)
-        self._remembered = self._memory[:, :, :rows].unflatten(2, (num_envs, count))
+        # Copy of the hidden state in the layout of the network, padded like the inputs.
+        self._padded = torch.zeros(2, layers, padded, hidden, device=device)
+        self._rows = self._padded[:, :, :rows].unflatten(2, (num_envs, count))
         self._try_out(cfg)
 
     def compute(
@@ -260,12 +261,12 @@ class LearnedLstmLaw:
             sample.reverse()
         torch.stack(sample, dim=2, out=self._filled)
         # Convert the hidden state to one row per target and world, and back below.
-        self._remembered.copy_(self._hidden.permute(2, 3, 0, 1, 4))
+        self._rows.copy_(self._hidden.permute(2, 3, 0, 1, 4))
         with torch.no_grad():
-            output, memory = self._network(self._inputs, tuple(self._memory.unbind()))
+            output, hidden = self._network(self._inputs, tuple(self._padded.unbind()))
         num_envs, count = position.shape
         rows = num_envs * count
-        latest = torch.stack(memory)[:, :, :rows].unflatten(2, (num_envs, count))
+        latest = torch.stack(hidden)[:, :, :rows].unflatten(2, (num_envs, count))
         self._hidden.copy_(latest.permute(2, 3, 0, 1, 4))
         effort = output.reshape(-1)[:rows].view(num_envs, count) * torque_scale
         return self._clip.clip(effort + commands.effort, velocity)
@@ -280,11 +281,11 @@ class LearnedLstmLaw:
 
     def _try_out(self, cfg: LearnedLstmActuatorCfg) -> None:
         rows = self._inputs.shape[0]
-        memory = tuple(self._memory.unbind())
+        hidden = tuple(self._padded.unbind())
         try:
             with torch.no_grad():
                 tried = [
-                    self._network(self._inputs, memory) for _ in range(_WARM_UP_RUNS)
+                    self._network(self._inputs, hidden) for _ in range(_WARM_UP_RUNS)
                 ]
             output, latest = tried[-1]
             shapes = [tuple(tensor.shape) for tensor in latest]
@@ -294,12 +295,12 @@ class LearnedLstmLaw:
                 f"({rows}, 1, 2) and a hidden state (h, c) to an output and the next "
                 f"hidden state: {error}"
             ) from error
-        if output.numel() != rows or shapes != [tuple(memory[0].shape)] * 2:
+        if output.numel() != rows or shapes != [tuple(hidden[0].shape)] * 2:
             raise ActuatorError(
                 f"The network {str(cfg.network_file)!r} returns an output of shape "
                 f"{tuple(output.shape)} and hidden states of shapes {shapes}; it has "
                 f"to return {rows} numbers, and two hidden states of shape "
-                f"{tuple(memory[0].shape)}."
+                f"{tuple(hidden[0].shape)}."
             )
 
 
@@ -319,7 +320,7 @@ def _lstm_size(cfg: LearnedActuatorCfg, network: Any) -> tuple[int, int]:
     if not layers or layers[0][0] != 4 * layers[0][1]:
         raise ActuatorError(
             f"{cfg.kind}: the network {str(cfg.network_file)!r} contains no LSTM; use "
-            "LearnedActuatorCfg for networks without memory."
+            "LearnedActuatorCfg for feed-forward networks."
         )
     return len(layers), layers[0][1]
 

@@ -150,7 +150,8 @@ class MuscleActuatorCfg(NativeActuatorCfg):
     side, which requires joint limits."""
 
     operating_range: _Range = (0.75, 1.05)
-    """Muscle lengths at the two ends of `length_range`, in optimal lengths."""
+    """Muscle lengths at the two ends of `length_range`, relative to the optimal
+    length."""
 
     gear: float | dict[str, float] = 1.0
     """Scale of the transmission. A negative value lets the muscle pull a joint in the
@@ -165,19 +166,21 @@ class MuscleActuatorCfg(NativeActuatorCfg):
     """
 
     lmin: float = 0.5
-    """Minimum length at which the muscle exerts force, in optimal lengths."""
+    """Minimum length at which the muscle exerts force, relative to the optimal
+    length."""
 
     lmax: float = 1.6
-    """Maximum length at which the muscle exerts force, in optimal lengths."""
+    """Maximum length at which the muscle exerts force, relative to the optimal
+    length."""
 
     vmax: float = 1.5
     """Shortening velocity at which the force is zero, in optimal lengths per second."""
 
     fpmax: float = 1.3
-    """Passive force at `lmax`, in peak forces."""
+    """Passive force at `lmax`, relative to the peak force."""
 
     fvmax: float = 1.2
-    """Active force at saturating lengthening velocity, in peak forces."""
+    """Active force at saturating lengthening velocity, relative to the peak force."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def shape(muscle: Any, force: Any, scale: Any, gear: Any, ends: Any) -> None:

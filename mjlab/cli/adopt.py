@@ -18,9 +18,9 @@ from mjlab.threads import prepare_threads
 class AdoptOptions(Options):
     """Write and train a walking task for a robot's model file.
 
-    Lists faults of the file, changes in the copy, and findings: legs, feet, symmetry,
-    stance and motors. Writes a folder with the task, the model and a page with
-    pictures, and trains a policy. Options replace findings.
+    Prints faults of the file, changes made in its copy, and the detected legs, feet,
+    symmetry, stance and motors. Writes a folder with the task, the model and a page
+    with pictures, and trains a policy. Options override detected values.
     """
 
     program = "adopt.py"
@@ -34,13 +34,13 @@ class AdoptOptions(Options):
     """MJCF or URDF file, which is not modified."""
 
     name: str = ""
-    """Name of the robot: letters and digits. Default: from the file."""
+    """Name of the robot: letters and digits. Default: taken from the file."""
 
     folder: Path | None = None
     """New folder. Default: walk_NAME in this folder."""
 
     feet: tuple[str, ...] = ()
-    """Bodies of the feet."""
+    """Names of the foot bodies. Default: detected."""
 
     torso: str = ""
     """Body that should be upright. Default: the heaviest body outside the legs."""
@@ -49,10 +49,11 @@ class AdoptOptions(Options):
     """Joint positions of the stance, JOINT=RADIANS."""
 
     bent: Annotated[float | None, between(0.3, 1.0)] = None
-    """Height of the hips in the stance, as a fraction of straight legs."""
+    """Height of the hips in the stance, as a fraction of their height with straight
+    legs."""
 
     effort: tuple[str, ...] = ()
-    """Torque limits, JOINT=NM."""
+    """Torque limits of joints, JOINT=NM. They override the limits in the file."""
 
     mirror: bool = True
     """Use the left-right symmetry, if the robot has one."""
@@ -61,11 +62,12 @@ class AdoptOptions(Options):
     """Draw the pictures of the page."""
 
     train: bool = True
-    """Train after writing the task. Options of train.py follow from its own line."""
+    """Train after writing the task. For options of train.py, type --no-train, then run
+    train.py."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the findings, write the task and its page, and train."""
+    """Print the detected robot, write the task and its page, and train."""
     options = read_line(AdoptOptions, arguments).options
     if options.file is None:
         raise UsageError("FILE is missing: adopt.py FILE, such as adopt.py robot.xml.")

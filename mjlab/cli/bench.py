@@ -56,7 +56,7 @@ class BenchOptions(TaskOptions):
     )
 
     task: Positional[str | None] = None
-    """The task, or a study."""
+    """Task id, such as Velocity-G1, or name of a study."""
 
     blocks: Annotated[int, at_least(1)] = 10
     """Pairs of timed blocks: one of the environment, one of physics only."""
@@ -176,7 +176,7 @@ def show(options: BenchOptions, task: str, figures: dict[str, Any]) -> None:
         f"({figures['device']}, {figures['mode']})\n"
         f"env steps/s         {figures['env_steps_per_s']:>12,.0f}\n"
         f"physics only        {figures['physics_steps_per_s']:>12,.0f}\n"
-        f"managers' share     {figures['share_of_managers']:>12.1%}"
+        f"time outside physics{figures['share_of_managers']:>12.1%}"
         f"  (blocks {low:.1%} to {high:.1%})\n"
         f"operations per step {figures['operations_per_step']:>12,}\n"
         f"MB per world        {figures['memory_bytes_per_world'] / 2**20:>12.2f}\n"

@@ -55,7 +55,7 @@ class CloneOptions(TaskOptions):
     """Recording with actions and the observations of the policy."""
 
     name: str = "clone"
-    """Name of the run, appended to its time."""
+    """Name of the run, appended to the time in its folder name."""
 
     seed: int = 0
     """Random seed (same as --env.seed)."""

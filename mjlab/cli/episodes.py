@@ -13,7 +13,7 @@ from mjlab.report.words import SHARES, SPREADS
 
 
 def summary(episodes: Sequence[EpisodeResult]) -> dict[str, Any]:
-    """Return means, standard deviations and shares over episodes, as plain values."""
+    """Return means, standard deviations and fractions over episodes, for JSON."""
     names = sorted({name for episode in episodes for name in episode.figures})
     ends = sorted({name for episode in episodes for name in episode.ended_by})
     return {

@@ -74,8 +74,8 @@ class EvaluateOptions(TaskOptions, RunOptions):
     """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     json: Path | None = None
-    """File for the figures. Default: evaluation.json in the folder of your run, none
-    for an ONNX file or a policy that ships."""
+    """JSON file for the results. Default: evaluation.json in the folder of your run,
+    none for an ONNX file or a policy that ships with a task."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class EvaluationFigures:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the episodes and show the figures."""
+    """Run the episodes and show the results."""
     line = read_line(EvaluateOptions, arguments)
     options = line.options
     place = options.find(options.run)
@@ -142,9 +142,9 @@ def read_configs(line: Line[EvaluateOptions], run: Run) -> dict[str, Any]:
 
 
 def from_the_first_frame(env_cfg: Any) -> Any:
-    """For a motion tracking task, play each clip undisturbed from the first frame.
+    """Return the settings that play clips undisturbed, from their first frame.
 
-    The configurations of other tasks are returned unchanged.
+    Applies to motion tracking tasks. Other configurations are returned unchanged.
     """
     from mjlab.motion.evaluation import follows_clips
 
@@ -260,7 +260,7 @@ def report(
     source: str,
     found: EvaluationFigures,
 ) -> None:
-    """Show the table, and write the figures to the user's file or to `own`."""
+    """Print the tables, and write the results to --json or to `own`."""
     from mjlab.cli.episodes import save, summary, table
     from mjlab.motion import evaluation
 

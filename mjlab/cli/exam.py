@@ -73,7 +73,7 @@ class ExamOptions(RunOptions):
     """Runs per level."""
 
     first_run: Annotated[int, at_least(0)] = 0
-    """Id of the first run."""
+    """Id of the first run. Routes, punches and payloads are drawn by id."""
 
     model: Path | None = None
     """MJCF file of the robot. Default: the robot of the exam."""

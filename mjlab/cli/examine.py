@@ -157,5 +157,6 @@ def first_to_try(findings: Sequence[Diagnosis]) -> Diagnosis:
         if one.settings:
             return one
     raise UsageError(
-        "--try found nothing to try: no finding has a setting as its remedy."
+        "--try needs a finding whose remedy is a setting, but there is none. Omit "
+        "--try."
     )

@@ -23,8 +23,8 @@ class ExportOptions(RunOptions):
     compared with the network before it is written; play.py and evaluate.py run it as
     well.
 
-    With --as, writes a run's policy in the format of another project, or turns the
-    policy of another project into such a file.
+    With --as, writes a run's policy in the format of another project, or converts the
+    policy of another project to an ONNX file of this format.
     """
 
     program = "export.py"
@@ -53,8 +53,8 @@ class ExportOptions(RunOptions):
     """
 
     as_: Form | None = None
-    """Format of another project: written for a run, which needs isaaclab or mjlab, and
-    read for the ONNX file of another project."""
+    """Format of another project. For a run: the format to write, isaaclab or mjlab. For
+    an ONNX file of another project: the format to read."""
 
     config: tuple[Path, ...] = ()
     """Configuration files of a policy of another project, such as deploy.yaml."""
@@ -110,7 +110,9 @@ def foreign(options: ExportOptions) -> None:
         print(ported(options, place, out))
         return
     if options.as_ not in ("isaaclab", "mjlab"):
-        raise UsageError(f"--as {options.as_} is for reading: use isaaclab or mjlab.")
+        raise UsageError(
+            f"--as {options.as_} can be read, but not written. Pass isaaclab or mjlab."
+        )
     from mjlab.export.foreign.write import export_as
 
     found = options.find(options.place)
@@ -122,11 +124,12 @@ def foreign(options: ExportOptions) -> None:
         env_cfg=configs["env"],
         agent_cfg=configs["agent"],
     )
-    print("Wrote " + " and ".join(map(str, files)) + ". They act like the task.")
+    wrote = " and ".join(map(str, files))
+    print(f"Wrote {wrote}. On recorded states, their actions match the task's.")
 
 
 def ported(options: ExportOptions, place: Path, out: Path) -> str:
-    """Turn the policy of another project into a file of ours; return the summary."""
+    """Convert the policy of another project to an ONNX file; return a summary."""
     from mjlab.export.foreign import read_policy
     from mjlab.export.foreign.port import port
     from mjlab.export.foreign.robot_model import RobotModel, model_file

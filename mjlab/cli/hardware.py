@@ -30,7 +30,7 @@ class WorldCount:
     """Number of worlds."""
 
     reason: str
-    """The reason, as a sentence."""
+    """Reason for the number, as a sentence for the user."""
 
 
 def processors(share_of: int = 1) -> int:

@@ -25,9 +25,9 @@ class IdentifyOptions(TaskOptions):
     """Estimate a robot's parameters from its logs.
 
     Prints armature, friction loss, damping, gain and torque limit of each joint, and
-    the delay, with 95 % intervals; with --bodies also masses and centres of mass. Says
-    what the logs do not determine. --out writes the intervals into a task as
-    randomisation ranges. A legged robot must hang on a stand during the log.
+    the delay, with 95 % intervals; with --bodies also masses and centres of mass.
+    Names the parameters that the logs do not determine. --out writes the intervals into
+    a task as randomisation ranges. A legged robot must hang on a stand during the log.
 
     Without logs, --motion writes a motion that determines the parameters, and --twin
     plays a motion on a simulated robot with hidden parameters.
@@ -72,13 +72,14 @@ class IdentifyOptions(TaskOptions):
     """New SVG file with the errors of the predicted positions, before and after."""
 
     motion: Path | None = None
-    """Without logs: new CSV file for an excitation motion. With --twin: the motion."""
+    """Without logs: new CSV file for an excitation motion. With --twin: existing CSV
+    file of the motion to play."""
 
     seconds: Annotated[float, at_least(2.0)] = 10.0
     """Duration of the motion, s."""
 
     reach: Annotated[float, at_least(0.0)] = 0.6
-    """Part of each joint's range that the motion uses, 0 to 1."""
+    """Fraction of each joint's range that the motion uses, 0 to 1."""
 
     twin: Path | None = None
     """Without logs: new CSV file for the log of a simulated robot."""
@@ -93,7 +94,7 @@ class IdentifyOptions(TaskOptions):
 
     @property
     def logs(self) -> list[Path]:
-        """Logs after the task."""
+        """Log files, which follow the task on the command line."""
         return [Path(each) for each in self.place[1:]]
 
 
@@ -189,7 +190,7 @@ def estimate(
     unknowns = candidates(robot, list(logs[0].pos), bodies, kinds)
     rows = sum(len(log.times) for log in logs)
     count = len(unknowns)
-    print(f"Estimating {count} parameters from {rows} rows ...", flush=True)
+    print(f"Estimating {count} parameters from {rows} samples ...", flush=True)
     fit = Fit(robot, logs, unknowns)
     result = fit.run()
     print(table(result))

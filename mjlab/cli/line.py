@@ -51,7 +51,7 @@ class Options:
 
 @dataclass(kw_only=True)
 class TaskOptions(Options):
-    """Options of verbs that take settings of a task."""
+    """Base class of options for verbs that take settings of a task."""
 
     configs: ClassVar[tuple[str, ...]] = ("env",)
     """Configurations that the line can change."""
@@ -68,7 +68,7 @@ class TaskOptions(Options):
 
     @classmethod
     def closing(cls) -> str:
-        """Return the names of all tasks."""
+        """Return the last section of the help: the names of all tasks."""
         return f"tasks:\n{', '.join(entries())}"
 
 
@@ -250,15 +250,15 @@ def _argument(options: type[Options], name: str, default: Any) -> Any:
     members = [each for each in union_members(kind) if each is not type(None)]
     typed = typing.Union[tuple(members)]  # noqa: UP007
     option = _option(name)
-    told = tyro.conf.arg(
+    argument = tyro.conf.arg(
         name=option,
         help=as_called(field_texts(options).get(name, "")),
         help_behavior_hint=_default_text(default),
     )
     if kind is bool and default:
-        return Annotated[bool, told]  # --name and --no-name
+        return Annotated[bool, argument]  # --name and --no-name
     if kind is bool:
-        return Annotated[bool, tyro.conf.FlagCreatePairsOff, told]
+        return Annotated[bool, tyro.conf.FlagCreatePairsOff, argument]
 
     def read(words: list[str]) -> Any:
         try:
@@ -274,7 +274,7 @@ def _argument(options: type[Options], name: str, default: Any) -> Any:
         is_instance=lambda value: True,
         str_from_instance=lambda value: [str(value)],
     )
-    annotation = Annotated[kind, spec, told]
+    annotation = Annotated[kind, spec, argument]
     return tyro.conf.Positional[annotation] if is_positional else annotation
 
 

@@ -56,7 +56,7 @@ class Row:
     """The task's summary, or its error."""
 
     origin: str
-    """The distribution that provides it."""
+    """Distribution that provides the task."""
 
     broken: bool = False
     """True if the task cannot be used."""

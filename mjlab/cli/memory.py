@@ -22,7 +22,7 @@ from mjlab.rl.models.config import MlpModelCfg
 LARGEST_WORLD = 4 * 2**20
 """Upper estimate of the bytes per world. If this much memory per world is free, the
 check passes without a measurement. A world of `Velocity-G1` takes 1.4 MB, including its
-share of the learner's memory."""
+part of the learner's memory."""
 
 _SAMPLE = 2
 """Number of worlds that are measured."""
@@ -69,7 +69,7 @@ class Need:
     """Rollout buffer, per world."""
 
     update: int
-    """Share of a minibatch and of layer outputs, per world."""
+    """Part of a minibatch with its layer outputs, per world."""
 
     fixed: int = _FIXED
     """Memory that does not depend on the number of worlds."""
@@ -80,7 +80,7 @@ class Need:
         return self.physics + self.managers + self.rollout + self.update
 
     def total(self, worlds: int) -> int:
-        """Return the memory of a run with a number of worlds."""
+        """Return the memory of a run with `worlds` worlds, in bytes."""
         return self.fixed + worlds * self.per_world
 
     def fitting(self, available: int) -> int:
@@ -161,7 +161,7 @@ def _row_size(env: ManagerBasedRlEnv) -> int:
 
 
 def _update_size(agent_cfg: AgentCfg, observation: int) -> int:
-    """Return the bytes of a world's share of a minibatch: inputs and layer outputs."""
+    """Return the bytes per world of a minibatch: inputs and layer outputs."""
     networks = [getattr(agent_cfg, name) for name in network_names(agent_cfg)]
     widths = sum(
         sum(network.hidden_dims)

@@ -29,7 +29,7 @@ class ImportOptions(Options):
     """File to import."""
 
     robot: str = "G1"
-    """The robot of the motion."""
+    """Name of the robot, such as G1."""
 
     out: Path | None = None
     """File to write. Default: the name of the input with .npz, in this folder."""
@@ -102,7 +102,7 @@ class RecordMotionOptions(RunOptions):
     """Seconds before the recording starts, in which the robot reaches a steady gait."""
 
     seconds: float = 10.0
-    """Seconds of the recording."""
+    """Duration of the recording, in seconds."""
 
     seed: int = 0
     """Random seed."""
@@ -112,7 +112,8 @@ class RecordMotionOptions(RunOptions):
 class CheckOptions(Options):
     """Check a motion, or all motions of a folder. The exit code is 1 if one fails.
 
-    Checks limits, speeds, ground, slip, self-contact, loop and velocities.
+    Checks joint limits and speeds, quaternions, velocities, ground penetration,
+    self-contact, foot slip, and whether a looping motion ends as it starts.
     """
 
     program = "motion.py check"
@@ -122,7 +123,7 @@ class CheckOptions(Options):
     """A motion file, or a folder of motion files."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
 
 @dataclass(kw_only=True)
@@ -140,7 +141,7 @@ class ShowOptions(Options):
     """Motion file (npz)."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
     film: Path | None = None
     """Video file to write, such as out.mp4. Needs no display."""
@@ -175,7 +176,7 @@ class MirrorOptions(Options):
     """File to write. Default: the name of the input with _mirrored."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
 
 @dataclass(kw_only=True)
@@ -196,7 +197,7 @@ class SimulateOptions(Options):
     """File to write. Default: the name of the input with _simulated."""
 
     robot: str | None = None
-    """The robot. Default: the robot that the file names."""
+    """Name of the robot. Default: the robot named in the file."""
 
 
 @dataclass(kw_only=True)

@@ -30,7 +30,7 @@ class NewOptions(Options):
     """Name of the task, such as Walk-Backwards."""
 
     like: str = "Velocity-Go1-Flat"
-    """The task to start from."""
+    """Installed task whose configuration the new task subclasses."""
 
     folder: Path = Path(".")
     """Parent folder of the new package."""
@@ -189,7 +189,7 @@ def action_square(env: Any) -> torch.Tensor:
 
 
 class <CLASS>(<BASE>):
-    """A class attribute is the new default of a field. A term that is None is off."""
+    """Fields set here override defaults of the base class. None disables a term."""
 
     rewards = {
         **<BASE>.rewards,

@@ -158,7 +158,7 @@ def menu(
 def size_of_world(
     line: Line[PlayOptions], cfg: "ManagerBasedRlEnvCfg"
 ) -> tuple[int, int]:
-    """Return width and height of one world, so that the tiles fill the video."""
+    """Return width and height of a world's tile, so that the tiles fill the video."""
     options = line.options
     width, height = options.size or (cfg.viewer.width, cfg.viewer.height)
     sets = ("env.viewer.width", "env.viewer.height")

@@ -30,7 +30,7 @@ class PortOptions(Options):
     )
 
     source: Positional[Path | None] = None
-    """The Python file or the folder."""
+    """Python file or folder to port."""
 
     to: Path | None = None
     """Write the new files to this new folder, with copies of all other files."""

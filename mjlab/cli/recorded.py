@@ -30,8 +30,8 @@ def record(
 ) -> int:
     """Run episodes and write them; return the number of written episodes.
 
-    Every world runs an equal share of the episodes. Taking the first finished episodes
-    would favour short ones.
+    Numbers of episodes per world differ by at most one, because taking the episodes
+    that finish first would favour short episodes.
 
     Args:
         env: The environment, which is closed at the end.

@@ -60,7 +60,7 @@ class ReplayOptions(TaskOptions):
     )
 
     recording: Positional[Path | None] = None
-    """The file, such as recordings/a.h5."""
+    """Recording to replay, such as recordings/a.h5."""
 
     episodes: tuple[int, ...] | None = None
     """Indices of the episodes. Default: all."""
@@ -89,7 +89,7 @@ class ReplayOptions(TaskOptions):
     """Observation groups to write to these files. Default: all."""
 
     task: str | None = None
-    """The task, if the recording does not name it."""
+    """Task id, if the recording does not name its task."""
 
     seed: int | None = None
     """Seed of the environment, if the recording does not contain it: the terrain

@@ -32,10 +32,10 @@ class Source:
     """Description for the user."""
 
     task: str | None
-    """The task, if known."""
+    """Task id, if known."""
 
     env: "ManagerBasedRlEnvCfg"
-    """The environment."""
+    """Configuration of the environment."""
 
     policy: Actors = "trained"
     """Source of the actions."""

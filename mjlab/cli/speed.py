@@ -41,17 +41,17 @@ class Speed:
 
     @property
     def env_steps_per_s(self) -> float:
-        """Median of world steps per second."""
+        """Steps of all worlds per second: the median of the blocks."""
         return self.num_envs / statistics.median(self.step_s)
 
     @property
     def physics_steps_per_s(self) -> float:
-        """World steps per second of physics alone, which bounds `env_steps_per_s`."""
+        """As `env_steps_per_s`, for physics alone, which is the upper bound."""
         return self.num_envs / statistics.median(self.physics_s)
 
     @property
     def shares_of_managers(self) -> list[float]:
-        """Share of the step time outside of physics, by block."""
+        """Fraction of the step time outside of physics, by block."""
         pairs = zip(self.step_s, self.physics_s, strict=True)
         return [1.0 - physics / whole for whole, physics in pairs]
 
@@ -73,8 +73,9 @@ def measure(
             actions.
         blocks: Pairs of blocks, after one pair that warms up.
         steps: Steps per block.
-        progress: Called with the number of finished pairs, and their total.
-        physics: Runs the engine's part of the steps. None selects `run_physics`.
+        progress: Function called with the number of finished pairs, and their total.
+        physics: Function that runs only the engine calls of the steps. None selects
+            `run_physics`.
     """
     do_physics = physics or run_physics
     random = torch.Generator(device=env.device).manual_seed(0)
@@ -111,12 +112,12 @@ def run_steps(env: ManagerBasedRlEnv, actions: torch.Tensor) -> None:
 
 def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
     """Run only the engine calls of a given number of environment steps."""
-    nobody = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+    no_world = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
     for _ in range(steps):
         env.sim.finish_step()
         for _ in range(env.cfg.decimation - 1):
             env.sim.step()
-        env.sim.reset(nobody)
+        env.sim.reset(no_world)
         env.sim.forward()
         env.sim.sense()
 

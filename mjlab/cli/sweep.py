@@ -78,7 +78,7 @@ class SweepOptions(TaskOptions):
     """Where to train, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     name: str = ""
-    """Name of the sweep, appended to its time."""
+    """Name of the sweep, appended to the time in its folder name."""
 
     logs: Path = Path("logs")
     """Folder of all runs; sweeps are in its folder `sweeps`."""

@@ -12,7 +12,7 @@ from mjlab.task_file import typed_task
 
 @dataclass(kw_only=True)
 class RunOptions(Options):
-    """Options of verbs that open a run."""
+    """Base class of options for verbs that open a run."""
 
     task: str | None = None
     """Task of the run. Required for a run of a task from a file, such as

@@ -35,7 +35,7 @@ class TerrainOptions(Options):
     )
 
     kind: Positional[str | None] = None
-    """Kind of terrain, such as pyramid_stairs. None lists the kinds."""
+    """Kind of terrain, such as pyramid_stairs. Default: list all kinds."""
 
     file: Path | None = None
     """PNG file to write. Default: terrain_KIND.png in this folder."""
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_kinds() -> "dict[str, SubTerrainCfg]":
-    """Return all kinds by name."""
+    """Return the configurations of all kinds of terrain, by name."""
     from mjlab.tasks.velocity import walking_terrains
     from mjlab.terrain import all_terrains
 
@@ -82,7 +82,7 @@ def find_kinds() -> "dict[str, SubTerrainCfg]":
 
 
 def draw(kind: "SubTerrainCfg", options: TerrainOptions) -> "np.ndarray":
-    """Return the image, shape (height, width, 3), uint8."""
+    """Render a row of tiles; return an image, shape (height, width, 3), uint8."""
     import mujoco
 
     from mjlab.render import Canvas

@@ -52,7 +52,7 @@ class TrainOptions(TaskOptions):
     """The task, or a file with a configuration: my_env.py:MyTaskCfg."""
 
     name: str = ""
-    """Name of the run, appended to its time."""
+    """Name of the run, appended to the time in its folder name."""
 
     seed: int | None = None
     """Random seed (same as --env.seed). Default: drawn at random."""

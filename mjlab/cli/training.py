@@ -88,8 +88,8 @@ def train(
         critic_first: Iterations with `init_from` in which only the critic learns.
         defaults: The task's configurations before the user's changes, as "env" and
             "agent", for comparison in the report.
-        make_hooks: Creates further hooks that run after each iteration, in addition to
-            `agent_cfg.hooks`.
+        make_hooks: Function that creates hooks to run after each iteration, in addition
+            to `agent_cfg.hooks`.
         display: Shows progress. None shows it on standard output.
         placement: Devices of simulation and learner, instead of `device`. None runs
             both on one device, in this process.

@@ -20,7 +20,8 @@ class Verb:
     """Summary for `mjlab --help`."""
 
     script: str = ""
-    """Its file in `scripts/`, without the suffix. Empty means the verb's name."""
+    """File of the verb in `scripts/`, without the suffix. Empty means the verb's
+    name."""
 
 
 VERBS = {

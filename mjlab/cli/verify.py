@@ -65,7 +65,7 @@ class VerifyOptions(Options):
 
     simulate: bool = False
     """Walk the robot of --robot in simulation, with the contract of --as and with other
-    readings of it."""
+    interpretations of that contract."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -137,7 +137,7 @@ def main(arguments: Sequence[str]) -> None:
     size = sum(file.stat().st_size for file in files)
     print(
         f"{options.cache}: {size / 2**20:.1f} MiB of kernels for {options.arch} in "
-        f"{' and '.join(CARRIED)}; all other files are only read by the compiler"
+        f"{' and '.join(CARRIED)}. The other machine needs only these files."
     )
     if failed:
         raise SystemExit(f"Failed to compile: {', '.join(failed)}.")

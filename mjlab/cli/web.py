@@ -19,9 +19,9 @@ prepare_threads()
 class WebOptions(RunOptions):
     """Write a page that runs policies in a browser, without a server.
 
-    The page contains MuJoCo and onnxruntime as WebAssembly and all policies, which form
-    its menu. It opens from a disk or from any static host. A person steers with keys, a
-    gamepad or touch, and pushes the robot with the mouse.
+    The page contains MuJoCo and onnxruntime as WebAssembly, and a menu of all policies.
+    It opens from a disk or from any static host. Steer with keys, a gamepad or touch,
+    and push the robot with the mouse.
     """
 
     program = "web.py"

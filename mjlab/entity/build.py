@@ -50,10 +50,10 @@ class BuiltModel:
     """The model, without keyframes."""
 
     state: Keyframe
-    """Initial state."""
+    """Initial state, as a complete keyframe."""
 
     file: mujoco.MjModel
-    """The same model compiled alone, before the changes for attaching it."""
+    """The model compiled alone, before it is changed for attachment to a scene."""
 
     authored: dict[str, Any]
     """MuJoCo options that the file sets, with the names of `MujocoCfg`."""

@@ -41,7 +41,7 @@ class WritersByMask(Protocol):
         """Write the velocity of the root link in its own axes."""
 
     def write_root_state(self, mask: torch.Tensor, state: torch.Tensor) -> None:
-        """Write pose and velocity."""
+        """Write the root's pose and velocity in the world."""
 
     def write_mocap_pose(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
         """Write the mocap pose of a fixed base."""

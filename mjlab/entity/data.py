@@ -219,7 +219,7 @@ class EntityData:
     def _com_pos_b(self) -> torch.Tensor:
         return self.sim.model.body_ipos[:, self.index.root_body_id]
 
-    # Unit vectors down and forward.
+    # Directions of gravity and heading.
 
     @quantity
     def down_w(self) -> torch.Tensor:
@@ -238,7 +238,7 @@ class EntityData:
     heading_w = quantity(lambda d: quat_heading(d.root_quat_w))
     """Yaw of the link's x axis, in [-pi, pi], shape (num_envs,), radians."""
 
-    # Velocities as MuJoCo stores them.
+    # Spatial velocities of MuJoCo (`cvel`).
 
     _body_twists = read("bodies.columns", "cvel")
     _geom_twists = quantity(

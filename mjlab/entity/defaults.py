@@ -60,7 +60,8 @@ class Defaults:
     def refresh(self, mask: torch.Tensor) -> None:
         """Recompute joint limits and default joint positions from the model, in place.
 
-        If a joint's `qpos0` was randomised, its default position shifts equally.
+        Only the worlds in `mask` change. If a joint's `qpos0` was randomised, its
+        default position shifts equally.
         """
         limits = self._index.joints.columns.read(self._sim.model.jnt_range)
         limits = torch.where(self._unlimited, self._infinite, limits)

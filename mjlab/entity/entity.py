@@ -87,15 +87,15 @@ class Entity(WritersByIds):
         # nothing. For other kinds, use the index: `entity.index.cameras.find(...)`.
         self.find_bodies = index.bodies.find
         self.find_joints = index.joints.find
-        """Hinge and slide joints."""
+        """Find hinge and slide joints."""
         self.find_balls = index.balls.find
         self.find_geoms = index.geoms.find
         self.find_sites = index.sites.find
         self.find_tendons = index.tendons.find
         self.find_actuators = index.actuators.find
-        """MuJoCo's actuators."""
+        """Find actuators of the compiled model. `actuators.find` searches by target."""
         self.find_sensors = index.sensors.find
-        """MuJoCo's sensors."""
+        """Find sensors of the entity's model file."""
         self.reset(torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device))
 
     # The step.
@@ -126,7 +126,7 @@ class Entity(WritersByIds):
         self.data.invalidate()
 
     def refresh_defaults(self, mask: torch.Tensor) -> None:
-        """Recompute joint limits and default positions from the model.
+        """Recompute joint limits and default positions of the worlds in `mask`.
 
         Call this after randomising `jnt_range` or `qpos0`. The event manager calls it
         for events that declare one of these fields.

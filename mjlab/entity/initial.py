@@ -45,7 +45,7 @@ def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
 
 
 def part_of(key: Keyframe, places: Mapping[str, np.ndarray]) -> Keyframe:
-    """Return a keyframe with only the rows `places` of each vector; no mocap poses."""
+    """Return the entries `places` of a keyframe's vectors, without mocap poses."""
     given = {vector: getattr(key, vector) for vector in VECTORS}
     taken = {v: given[v][rows] for v, rows in places.items() if given[v].size}
     return replace(key, **_NONE | taken)
@@ -168,14 +168,14 @@ def _write_base(
         pos, quat = state.mpos, state.mquat
     else:
         pos, quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-    told = np.append(pos, quat)
+    before = np.append(pos, quat)
     if cfg.pos is not None:
         pos[:] = _vector(cfg.pos, 3, "pos", name)
     if cfg.rot is not None:
         quat[:] = cfg.rot
     quat[:] = _unit(quat, "rot", name)
     if not free:
-        moved = not np.array_equal(told, np.append(pos, quat))
+        moved = not np.array_equal(before, np.append(pos, quat))
         _refuse_fixed(cfg, name, moved=moved and not can_be_placed)
         return
     dof = int(model.jnt_dofadr[free[0]])

@@ -65,14 +65,14 @@ class Root:
 
     def write_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
         """Write the velocity: linear and angular, world axes, (num_envs, 6)."""
-        write_where(self._velocity(), mask, self._as_kept(velocity))
+        write_where(self._velocity(), mask, self._as_stored(velocity))
 
     def add_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
         """Add to the velocity: linear and angular, world axes, (num_envs, 6)."""
-        kept = self._velocity()
-        write_where(kept, mask, self._as_kept(change).add_(kept))
+        stored = self._velocity()
+        write_where(stored, mask, self._as_stored(change).add_(stored))
 
-    def _as_kept(self, velocity: torch.Tensor) -> torch.Tensor:
+    def _as_stored(self, velocity: torch.Tensor) -> torch.Tensor:
         linear, angular = velocity.expand(len(self.quat_w), 6).split(3, dim=1)
         return torch.cat((linear, quat_rotate_inverse(self.quat_w, angular)), dim=1)
 

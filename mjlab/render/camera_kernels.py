@@ -49,7 +49,7 @@ class PixelRays:
 
 @wp.func
 def row_of(rows: int, world: int) -> int:
-    """Return a world's row of an array with one row per world, or a single row."""
+    """Return the row of a world in an array; 0 if all worlds share one row."""
     return wp.where(rows == 1, 0, world)
 
 
@@ -76,7 +76,7 @@ def window_of(eye: Eye, world: int) -> wp.vec4:
 
 @wp.func
 def may_show(center: wp.vec3, radius: float, window: wp.vec4, near: float) -> bool:
-    """True if a sphere can be in the image; false for NaN."""
+    """Return True if a sphere can be visible in the image; False for NaN."""
     depth = -center[2]
     x0 = window[0]
     x1 = window[1]

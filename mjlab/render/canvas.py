@@ -57,7 +57,8 @@ class Canvas:
             model: The compiled model, which is not modified.
             width: Width of the image, in pixels.
             height: Height of the image, in pixels.
-            haze: Fade the ground into the sky, if the model has no sky.
+            haze: Fade the ground into a sky gradient. Ignored if the model has a
+                skybox.
             option: Visible elements. None uses MuJoCo's defaults.
             shadows: Draw shadows.
             reflections: Draw reflections.
@@ -184,13 +185,14 @@ class Canvas:
 
 
 def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
-    """Fill empty pixels with a sky, in place; process only the rows that have any."""
+    """Fill empty pixels with a sky, in place; skip rows without empty pixels."""
     rows = np.flatnonzero(bare.any(axis=1))
     if not rows.size:
         return
     part = slice(rows[0], rows[-1] + 1)
     pixels, bare, sky = pixels[part], bare[part], sky[part]
-    for channel in range(3):  # Labels have no depth either; they are kept as bright.
+    # Labels have no depth either, but they are bright, so they are not filled.
+    for channel in range(3):
         bare &= pixels[..., channel] < _BRIGHT
     for channel in range(3):
         np.copyto(pixels[..., channel], sky[..., channel], where=bare)
@@ -258,7 +260,7 @@ def color_muscles(model: mujoco.MjModel, data: mujoco.MjData) -> None:
 
 
 def activation_color(activation: float) -> tuple[float, float, float]:
-    """Return blue for 0, sand for 0.25, red for 1."""
+    """Return the colour of an activation: blue for 0, sand for 0.25, red for 1."""
     # The square root spreads low values, since most muscles work far below 1.
     share = 2.0 * float(np.sqrt(np.clip(activation, 0.0, 1.0)))
     first, second = (_IDLE, _HALF) if share < 1.0 else (_HALF, _FULL)

@@ -19,9 +19,9 @@ _AROUND = _REACH + 2
 def smooth_edges(picture: np.ndarray) -> np.ndarray:
     """Return an antialiased image.
 
-    A nearly horizontal or vertical edge is rendered as a staircase. The length of a
-    step gives the position at which the edge crosses a pixel, and so the blending with
-    the neighbouring pixel. Pixels without an edge are unchanged.
+    A nearly horizontal or vertical edge is rendered as a staircase. A pixel near the
+    end of a step is blended with its neighbour across the edge. The weight follows from
+    the distances of the pixel to both ends of the step. Other pixels are unchanged.
 
     Args:
         picture: Shape (height, width, 3), uint8, not modified.
@@ -84,7 +84,7 @@ def _find_edges(luma: np.ndarray) -> np.ndarray:
 
 
 def _bend(flat: np.ndarray, at: np.ndarray, by: int, along: int) -> np.ndarray:
-    """Return absolute second differences along `by`, weighted over three pixels."""
+    """Return absolute second differences in steps of `by`, summed over three pixels."""
     total = np.zeros(at.shape, flat.dtype)
     for offset, weight in ((0, 2.0), (along, 1.0), (-along, 1.0)):
         place = at + offset

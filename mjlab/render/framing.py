@@ -66,11 +66,11 @@ class Subject:
 def fitting_distance(
     model: mujoco.MjModel, low: np.ndarray, high: np.ndarray, aspect: float
 ) -> float:
-    """Return the camera distance at which a box fills its fraction of the image, m.
+    """Return the camera distance at which a box fills `_HEIGHT` of the image, m.
 
     The height is measured halfway between the near side and the centre of the box, for
-    any direction. The distance is increased if the diagonal of the box would exceed the
-    width.
+    any direction. The distance is increased if the diagonal of the box would exceed
+    `_WIDTH` of the image.
 
     Args:
         model: The model, for its field of view.
@@ -126,7 +126,7 @@ class FollowingCamera:
         distance: float | None,
         aspect: float,
     ) -> None:
-        """Store the settings of the camera.
+        """Create the framing; `look` returns the camera of each frame.
 
         Args:
             subject: The geoms to show.

@@ -67,7 +67,7 @@ def open_context(
     Args:
         width: Width of the framebuffer, in pixels.
         height: Height of the framebuffer, in pixels.
-        fill: Creates MuJoCo's objects.
+        fill: Function that creates MuJoCo's objects.
 
     Raises:
         GlError: If rendering is impossible, with the reason.
@@ -96,7 +96,7 @@ def _explain(chosen: str | None, error: Exception) -> str:
     missing = [name for name, library in _HEADLESS.items() if not _loads(library)]
     advice = f"Set {VARIABLE} to egl or osmesa before Python starts."
     if sys.platform.startswith("linux") and missing:
-        advice += f" {' and '.join(missing)} is not installed: {_DEBIAN}."
+        advice += f" Not installed: {' and '.join(missing)} ({_DEBIAN})."
     return (
         f"MuJoCo cannot render here ({how}): {type(error).__name__}: {error}. " + advice
     )

@@ -1,4 +1,4 @@
-"""Neighbouring worlds, drawn beside the shown one."""
+"""Neighbouring worlds, drawn beside the displayed world."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,12 @@ _MOVABLE = mujoco.mjtCatBit.mjCAT_DYNAMIC.value
 
 @dataclass(frozen=True, eq=False)
 class Neighbour:
-    """Copies of model and state of a world, and its place beside the shown one."""
+    """Copies of the model and state of a neighbouring world, and its offset."""
 
     model: mujoco.MjModel
     data: mujoco.MjData
     offset: np.ndarray
-    """Position of this world's origin relative to the shown world's, m, shape (3,)."""
+    """Offset of this world's origin from the displayed world's origin, m, (3,)."""
 
     def put_into(self, scene: mujoco.MjvScene, option: mujoco.MjvOption) -> None:
         """Add the movable bodies of this world to MuJoCo's scene."""
@@ -41,7 +41,7 @@ class Neighbourhood:
         Args:
             sim: The simulation.
             scene: Its scene.
-            world: The shown world.
+            world: The displayed world.
             number: Maximum number of neighbours.
         """
         self._sim, self._scene, self._world = sim, scene, world
@@ -49,7 +49,7 @@ class Neighbourhood:
         distances = np.linalg.norm(origins - origins[world], axis=1)
         nearest = np.argsort(distances, kind="stable")
         self.worlds = tuple(nearest[nearest != world][:number].tolist())
-        """The neighbours, the nearest first."""
+        """Indices of the neighbours, the nearest first."""
 
     def take(self) -> list[Neighbour]:
         """Return copies of the neighbouring worlds' current states."""

@@ -109,7 +109,7 @@ class Offscreen:
 
         Args:
             marks: Overlays, as collected by `env.debug_vis`.
-            lines: Returns the text of a world, by its index.
+            lines: Function that returns the lines of text of a world, by its index.
         """
         return join(self.pictures(marks=marks, lines=lines))
 
@@ -197,7 +197,7 @@ def join(pictures: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def grid(number: int) -> tuple[int, int, int]:
-    """Return rows, columns and gap in pixels of a grid."""
+    """Return rows, columns and gap in pixels of a grid of `number` images."""
     columns = math.ceil(math.sqrt(number))
     return math.ceil(number / columns), columns, _GAP
 
@@ -223,7 +223,7 @@ def tile(frames: Sequence[np.ndarray], *, gap: int = _GAP) -> np.ndarray:
 
 
 def make_camera(view: OrbitView) -> mujoco.MjvCamera:
-    """Return MuJoCo's camera of a view, before following."""
+    """Return MuJoCo's camera of a view, before it follows a body."""
     camera = mujoco.MjvCamera()
     camera.type = mujoco.mjtCamera.mjCAMERA_FREE.value
     aim(camera, view)
@@ -253,7 +253,7 @@ def set_field_of_view(model: mujoco.MjModel, view: OrbitView) -> None:
 
 
 def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int | None:
-    """Return the id of the body that a view follows, None if fixed."""
+    """Return the id of the body that a view follows, None for a fixed camera."""
     followed = _followed_entity(model, scene, view)
     if followed is None:
         return None

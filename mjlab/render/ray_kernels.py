@@ -320,7 +320,7 @@ def draw(
     eye: Eye,
     out: Pixels,
 ) -> None:
-    """Render one camera of one world, if it is due."""
+    """Render one camera of one world, if its image is due."""
     world = first + wp.tid()
     if not due[world]:
         return

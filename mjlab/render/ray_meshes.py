@@ -9,7 +9,6 @@ class Surfaces:
     """Bounding volume hierarchies of the model's meshes, then of its height fields."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Build the hierarchies."""
         parts = [_mesh(model, i) for i in range(model.nmesh)]
         parts += [_height_field(model, i) for i in range(model.nhfield)]
         self._meshes = [

@@ -59,7 +59,6 @@ class RayRenderer:
     notes: tuple[str, ...] = (_DRAWN,)
 
     def __init__(self, sim: Simulation) -> None:
-        """Start the threads."""
         self._sim = sim
         batch = sim.engine.batch
         assert batch is not None, "Warp has its own renderer."
@@ -107,7 +106,7 @@ class _Camera:
         self._images = images
 
     def draw(self, due: torch.Tensor) -> None:
-        """Render the worlds that are due."""
+        """Render the worlds whose image is due."""
         self._fields.bring(self._shapes, _SHAPES)
         self._fields.bring(self._lights, _LIGHTS)
         self._fields.bring(self._eye, _EYE)
@@ -159,7 +158,7 @@ class _Camera:
         farthest = model.vis.map.zfar * model.stat.extent
         eye.far = max(farthest, 1.1 * view.max_distance)
         if view.data_types == ("depth",):
-            eye.far = view.max_distance  # `nearest` is the image.
+            eye.far = view.max_distance  # The depth buffer is the image.
         return eye
 
 
@@ -197,7 +196,7 @@ class _Fields:
 
 
 def _live(tensor: torch.Tensor, dtype: Any) -> wp.array:
-    """Return a Warp array on a tensor's memory, shape (rows, elements)."""
+    """Return a Warp array that shares a tensor's memory, shape (rows, elements)."""
     rows, elements = tensor.shape[:2]
     if elements == 0:
         return wp.zeros((rows, 0), dtype=dtype, device="cpu")

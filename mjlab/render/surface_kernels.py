@@ -53,8 +53,7 @@ def hit_sphere(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec4:
     """Intersect a sphere."""
     dd = wp.dot(d, d)
     b = wp.dot(o, d) / dd
-    # Relative to the closest point of the ray, because float32 loses precision far
-    # away.
+    # Start at the ray's closest point: float32 loses precision far from the camera.
     nearest = o - b * d
     left = radius * radius - wp.dot(nearest, nearest)
     if left < 0.0:
@@ -179,7 +178,7 @@ def hit_ellipsoid(o: wp.vec3, d: wp.vec3, size: wp.vec3) -> wp.vec4:
 def hit_surface(
     surface: wp.uint64, o: wp.vec3, d: wp.vec3, near: float, far: float
 ) -> wp.vec4:
-    """Return the first triangle that faces the camera, skipping back faces."""
+    """Intersect a triangle mesh, and skip up to 8 triangles that face away."""
     begin = near
     for _ in range(_BACK_FACES):
         query = wp.mesh_query_ray(surface, o + begin * d, d, far - begin)

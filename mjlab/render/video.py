@@ -47,7 +47,7 @@ class Video:
             VideoError: If the extra `video` is not installed, or the suffix is unknown.
         """
         self.path = Path(path)
-        """The file."""
+        """Path of the video file."""
         self.num_frames = 0
         """Number of frames so far."""
         if self.path.suffix not in SUFFIXES:

@@ -62,7 +62,7 @@ class SceneSpec:
     """Attached specs of the entities that differ between worlds, by entity name."""
 
     models: dict[str, BuiltModel] = field(default_factory=dict)
-    """Attached models of the other entities, by the prefix of their names."""
+    """Attached models of the other entities, by name prefix, such as "robot/"."""
 
     entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
     """All entities, including the entities of the scene's own file."""

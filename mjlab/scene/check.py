@@ -22,7 +22,7 @@ class ChangedModelError(SceneError):
 def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None:
     """Raise if a model in the scene differs from its file.
 
-    Both sides include the changes of the entity's configuration. With a
+    Changes that the entity's configuration requests are expected. With a
     `SceneCfg.spec_fn`, which can change anything, differences are logged instead. The
     log also lists options of the file that the scene does not use, and changes that
     were necessary to attach the model.
@@ -84,8 +84,8 @@ def _changes(model: BuiltModel, attached: AttachedModel) -> str:
     base = "has a new mocap body as parent" if mocap[0] else "has a mocap root body"
     pairs = len(attached.places["pair"]) - model.file.npair
     return (
-        f"{base}, so that it can be placed; {pairs} explicit contact pairs replace "
-        "contacts that this disables"
+        f"{base}, so that its pose can be set; {pairs} explicit contact pairs replace "
+        "contacts that the mocap body disables"
     )
 
 

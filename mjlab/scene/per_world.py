@@ -40,7 +40,7 @@ class PerWorldEntity(Protocol):
         ...
 
     def has(self, option: str) -> torch.Tensor:
-        """True in worlds that have the object `option`, shape (num_envs,), bool."""
+        """Return a mask of the worlds with the object `option`, (num_envs,), bool."""
         ...
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -60,5 +60,5 @@ class PerWorldSpec(Protocol):
         ...
 
     def bind(self, sim: Simulation, rng: WorldRng) -> PerWorldEntity:
-        """Assign an object to each world."""
+        """Bind the members to a simulation, and assign an object to each world."""
         ...

@@ -125,7 +125,10 @@ class Ground:
 
 
 class Scene:
-    """Entities, sensors and ground: `scene["robot"]`, `scene["foot_contact"]`."""
+    """Entities, sensors and ground of all worlds.
+
+    `scene["robot"]` is an entity, `scene["foot_contact"]` a sensor.
+    """
 
     def __init__(
         self, cfg: SceneCfg, built: SceneSpec, sim: Simulation, rng: WorldRng
@@ -241,7 +244,7 @@ class Scene:
         return self._grid if self.ground is None else self.ground.origins
 
     def to_local(self, pos_w: torch.Tensor) -> torch.Tensor:
-        """Return positions relative to each world's own spawn origin.
+        """Return positions relative to the spawn origin of each world, in metres.
 
         Args:
             pos_w: Positions in the world frame, shape (num_envs, ..., 3).
@@ -286,7 +289,7 @@ class Scene:
             sensor.reset(mask)
 
     def invalidate(self) -> None:
-        """Clear cached quantities after any other change of the simulation."""
+        """Clear cached quantities after a change by other code, such as a restore."""
         self._note_change()
         for entity in self.entities.values():
             entity.data.invalidate()

@@ -38,7 +38,7 @@ _MODEL_KINDS = {"pair": "pair", "material": "mat", "texture": "tex", "equality":
 class SceneEntityCfg(Config):
     """Selects an entity and some of its elements, by patterns that match whole names.
 
-    A pattern that is None means all elements of that kind.
+    None selects all elements of a kind.
     """
 
     name: str = "robot"
@@ -47,46 +47,46 @@ class SceneEntityCfg(Config):
     _: KW_ONLY
 
     joint_names: Patterns = None
-    """Hinge and slide joints."""
+    """Patterns of hinge and slide joints."""
 
     ball_names: Patterns = None
-    """Ball joints."""
+    """Patterns of ball joints."""
 
     body_names: Patterns = None
-    """Bodies."""
+    """Patterns of bodies."""
 
     geom_names: Patterns = None
-    """Geoms."""
+    """Patterns of geoms."""
 
     site_names: Patterns = None
-    """Sites."""
+    """Patterns of sites."""
 
     tendon_names: Patterns = None
-    """Tendons."""
+    """Patterns of tendons."""
 
     actuator_names: Patterns = None
-    """Actuators."""
+    """Patterns of actuators."""
 
     sensor_names: Patterns = None
-    """Sensors of the entity's own model."""
+    """Patterns of sensors of the entity's own model."""
 
     camera_names: Patterns = None
-    """Cameras."""
+    """Patterns of cameras."""
 
     light_names: Patterns = None
-    """Lights."""
+    """Patterns of lights."""
 
     pair_names: Patterns = None
-    """Explicit contact pairs of geoms."""
+    """Patterns of explicit contact pairs of geoms."""
 
     material_names: Patterns = None
-    """Materials."""
+    """Patterns of materials."""
 
     texture_names: Patterns = None
-    """Textures."""
+    """Patterns of textures."""
 
     equality_names: Patterns = None
-    """Equality constraints."""
+    """Patterns of equality constraints."""
 
     preserve_order: bool = False
     """Follow the order of the patterns instead of the order of the model."""
@@ -167,27 +167,27 @@ class Selection:
         return ids[self._tensor(kind)]
 
     joint_ids = _ids("joint")
-    """Chosen hinge and slide joints."""
+    """Local ids of the chosen hinge and slide joints."""
     joint_names = _names("joint")
     """Names of the chosen hinge and slide joints."""
     body_ids = _ids("body")
-    """Chosen bodies."""
+    """Local ids of the chosen bodies."""
     body_names = _names("body")
     """Names of the chosen bodies."""
     geom_ids = _ids("geom")
-    """Chosen geoms."""
+    """Local ids of the chosen geoms."""
     geom_names = _names("geom")
     """Names of the chosen geoms."""
     site_ids = _ids("site")
-    """Chosen sites."""
+    """Local ids of the chosen sites."""
     site_names = _names("site")
     """Names of the chosen sites."""
     tendon_ids = _ids("tendon")
-    """Chosen tendons."""
+    """Local ids of the chosen tendons."""
     tendon_names = _names("tendon")
     """Names of the chosen tendons."""
     actuator_ids = _ids("actuator")
-    """Chosen actuators."""
+    """Local ids of the chosen actuators."""
     actuator_names = _names("actuator")
     """Names of the chosen actuators."""
 
@@ -213,7 +213,7 @@ class Selection:
         )
 
     def _model_elements(self, kind: str) -> dict[str, int]:
-        """Return ids of elements of a kind without an index, by local name."""
+        """Return model ids by local name, for kinds that the entity's index lacks."""
         return places_of(self._model, _MODEL_KINDS[kind], self.entity.index.prefix)
 
 

@@ -24,7 +24,7 @@ DataType = Literal["rgb", "depth", "segmentation"]
 
 
 class CameraSensorCfg(SensorCfg):
-    """Sensor that renders images from a camera of the scene, or from one that it adds.
+    """Camera sensor: renders a camera of the scene, or adds a camera and renders it.
 
     On the Warp engine one launch renders all worlds, and all cameras that have the same
     `geom_groups`, `use_textures` and `use_shadows`. On the native engine MuJoCo's
@@ -96,7 +96,6 @@ class CameraSensorCfg(SensorCfg):
             camera.fovy = self.fovy
 
     def bind(self, context: SensorContext) -> "CameraSensor":
-        """Create the sensor."""
         sensor = CameraSensor(self, context)
         context.sim.add_sense_pass(sensor)
         return sensor
@@ -187,7 +186,6 @@ class CameraSensor(Sensor, SensePass):
     updates_from_readings = True
 
     def __init__(self, cfg: CameraSensorCfg, context: SensorContext) -> None:
-        """Allocate the images."""
         self.name, self.cfg = cfg.name, cfg
         sim, renderer = context.sim, context.renderer
         if cfg.renderer is not None and sim.engine.batch is not None:
@@ -231,7 +229,7 @@ class CameraSensor(Sensor, SensePass):
         self._draw(self._due)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Render the worlds in `mask` in the next `sim.sense()`."""
+        """Request new images of the worlds in `mask` from the next `sim.sense()`."""
         fill_where(self._steps, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -77,7 +77,7 @@ class ContactMatch:
 
 
 class ContactSensorCfg(SensorCfg):
-    """Sensor of the contacts of each primary: one MuJoCo contact sensor per primary."""
+    """Contact sensor. Adds one MuJoCo contact sensor for each primary element."""
 
     primary: ContactMatch
     """Elements whose contacts are measured. Each matching element has separate
@@ -132,7 +132,6 @@ class ContactSensorCfg(SensorCfg):
                 sensor.refname = secondary
 
     def bind(self, context: SensorContext) -> "ContactSensor":
-        """Create the sensor."""
         return ContactSensor(self, context)
 
     def part(self, model: mujoco.MjModel) -> ContactPart:
@@ -244,7 +243,7 @@ class ContactSensor(Sensor):
         self._air_time = (
             AirTime(sim.num_envs, len(ids), sim.device) if cfg.track_air_time else None
         )
-        self._held: dict[tuple[str, int], torch.Tensor] = {}
+        self._cached: dict[tuple[str, int], torch.Tensor] = {}
         # True while the block holds the engine's current readings.
         self._is_taken = True
         self._data = ContactData(
@@ -262,21 +261,21 @@ class ContactSensor(Sensor):
         return self._data
 
     def compute_first_contact(self, dt: float) -> torch.Tensor:
-        """True where a primary made contact in the last `dt` seconds, (num_envs, P).
+        """Mask of primaries that made contact in the last `dt` seconds, (num_envs, P).
 
         Contact that has lasted since the reset does not count.
         """
         return self._once("landed", dt, self._data.times.landed_within)
 
     def compute_first_air(self, dt: float) -> torch.Tensor:
-        """True where a primary lost contact in the last `dt` seconds, (num_envs, P).
+        """Mask of primaries that lost contact in the last `dt` seconds, (num_envs, P).
 
         A primary in the air since the reset does not count.
         """
         return self._once("lifted", dt, self._data.times.lifted_within)
 
     def is_in_contact(self) -> torch.Tensor:
-        """True where a primary was in contact in the last physics step, (num_envs, P).
+        """Mask of primaries in contact in the last physics step, (num_envs, P).
 
         False for all primaries at the start of an episode.
         """
@@ -285,7 +284,7 @@ class ContactSensor(Sensor):
 
     def update(self, dt: float) -> None:
         """Read the contacts of the last physics step, and update the air times."""
-        self._held.clear()
+        self._cached.clear()
         self._is_taken = True
         if self._pool.first == self.name:
             self._pool.take()
@@ -313,12 +312,12 @@ class ContactSensor(Sensor):
 
         A graph replay or a restored state changes readings without running Python.
         """
-        self._held.clear()
+        self._cached.clear()
         self._is_taken &= self._sim.reads.fresh >= self._stage
 
     def reset(self, mask: torch.Tensor) -> None:
         """Clear readings, times and history of the worlds in `mask`."""
-        self._held.clear()
+        self._cached.clear()
         if self._pool.first == self.name:
             self._pool.reset(mask)
         if self._air_time is not None:
@@ -361,9 +360,9 @@ class ContactSensor(Sensor):
     ) -> torch.Tensor:
         """Return a result that is cached until the next physics step."""
         steps = round(dt / self._sim.timestep)
-        if (what, steps) not in self._held:
-            self._held[what, steps] = compute(steps)
-        return self._held[what, steps]
+        if (what, steps) not in self._cached:
+            self._cached[what, steps] = compute(steps)
+        return self._cached[what, steps]
 
 
 def _mj_sensor_name(sensor: str, primary: str) -> str:

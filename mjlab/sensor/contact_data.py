@@ -34,18 +34,18 @@ class AirTime:
     """Air time and contact time, counted in physics steps.
 
     Steps are counted as integers and multiplied by their duration, so that no rounding
-    accumulates over an episode. A phase ends when the other one begins; a reset
+    accumulates over an episode. A phase ends when the opposite phase begins; a reset
     discards the unfinished phase.
     """
 
     def __init__(self, num_envs: int, width: int, device: torch.device) -> None:
         """Allocate the counters of `width` elements in each world."""
-        memory = torch.zeros(num_envs, width, 8, dtype=torch.int32, device=device)
+        counters = torch.zeros(num_envs, width, 8, dtype=torch.int32, device=device)
         # Last dimension: numbers of steps in the current air phase and the current
-        # contact phase (one of them is 0) and in the last completed ones, then the
-        # same four durations in seconds, as float32.
-        self._memory, self._steps = memory, memory[..., :4]
-        self._times = memory[..., 4:].view(torch.float32)
+        # contact phase (one of them is 0) and in the last completed phases, then
+        # the same four durations in seconds, as float32.
+        self._counters, self._steps = counters, counters[..., :4]
+        self._times = counters[..., 4:].view(torch.float32)
         self._is_air = torch.tensor([True, False], device=device)
         air, contact, last_air, last_contact = self._times.unbind(dim=-1)
         self.current_air_time = air
@@ -89,7 +89,7 @@ class AirTime:
 
     def reset(self, mask: torch.Tensor) -> None:
         """Clear the phases of the worlds in `mask`, shape (num_envs,)."""
-        fill_where(self._memory, mask, 0)  # Integer 0 has the bits of 0.0.
+        fill_where(self._counters, mask, 0)  # Integer 0 has the bits of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live state tensors; copy into them to restore a snapshot."""
@@ -151,12 +151,12 @@ class ContactData:
     force = _Tensor(lambda data: data._field("force"))
     """Force in N, shape (num_envs, P * S, 3).
 
-    In the contact frame (axes: normal, tangent, normal x tangent), or in the world
-    frame with `global_frame` or reduce="netforce".
+    It is given in the contact frame (axes: normal, tangent, normal x tangent), or in
+    the world frame with `global_frame` or reduce="netforce".
     """
 
     torque = _Tensor(lambda data: data._field("torque"))
-    """Torque about `pos` in Nm, shape (num_envs, P * S, 3); same frame as `force`."""
+    """Torque about `pos` in N m, shape (num_envs, P * S, 3); same frame as `force`."""
 
     dist = _Tensor(lambda data: data._field("dist"))
     """Distance in m, negative in penetration, shape (num_envs, P * S)."""
@@ -257,8 +257,8 @@ class ContactPart:
 class ContactPool:
     """Reads all contact sensors of a scene in one operation.
 
-    The scene calls the sensors in the order of their parts: the first sensor makes the
-    pool read or reset, the last one makes it append to the histories.
+    The scene calls the sensors in the order of their parts: the first sensor
+    triggers reading and resetting, the last one appends to the histories.
     """
 
     def __init__(self, parts: Sequence[ContactPart], sim: Simulation) -> None:

@@ -38,7 +38,7 @@ class FrameCfg(Config):
 
 
 class FrameTransformerCfg(SensorCfg):
-    """Sensor of frame poses relative to a source frame, such as feet to a trunk."""
+    """Measures poses of target frames in a source frame, such as feet in the trunk."""
 
     source_frame: ObjRef
     """Body (its link frame) or site that target poses are relative to."""
@@ -87,7 +87,6 @@ class FrameTransformerCfg(SensorCfg):
         return [f"{self.name}_{name}_{quantity}" for name in self.target_frame_names]
 
     def bind(self, context: SensorContext) -> "FrameTransformer":
-        """Create the sensor."""
         return FrameTransformer(self, context)
 
 
@@ -132,7 +131,7 @@ class FrameTransformerData:
 
 
 class FrameTransformer(Sensor):
-    """Sensor of poses in a source frame, computed in `step()` and `forward()`."""
+    """Poses of targets in a source frame, computed in `step()` and `forward()`."""
 
     def __init__(self, cfg: FrameTransformerCfg, context: SensorContext) -> None:
         """Find the sensors in the compiled model."""

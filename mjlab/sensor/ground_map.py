@@ -36,7 +36,7 @@ class Below(NamedTuple):
 
 
 class GroundMap:
-    """Height map of the upper surface of all (static) geoms in the given groups."""
+    """Height map of the upper surfaces of static geoms."""
 
     def __init__(
         self, model: mujoco.MjModel, geoms: list[int], poses: mujoco.MjData

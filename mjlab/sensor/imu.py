@@ -42,7 +42,6 @@ class ImuCfg(SensorCfg):
             MujocoSensorCfg(name=name, sensor_type=kind, obj=site).edit_spec(spec)
 
     def bind(self, context: SensorContext) -> "Imu":
-        """Create the sensor."""
         return Imu(self, context)
 
 

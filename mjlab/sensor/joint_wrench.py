@@ -35,7 +35,6 @@ class JointWrenchSensorCfg(SensorCfg):
                 MujocoSensorCfg(name=part, sensor_type=kind, obj=site).edit_spec(spec)
 
     def bind(self, context: SensorContext) -> "JointWrenchSensor":
-        """Create the sensor."""
         return JointWrenchSensor(self, context)
 
     def parts(self, model: mujoco.MjModel, kind: str) -> list[str]:

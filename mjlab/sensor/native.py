@@ -115,7 +115,6 @@ class MujocoSensorCfg(SensorCfg):
             added.reftype, added.refname = _mj_type(self.ref), self.ref.full_name
 
     def bind(self, context: SensorContext) -> "MujocoSensor":
-        """Create the sensor."""
         return MujocoSensor(self.name, context.sim)
 
     def _require_existing(self, spec: mujoco.MjSpec) -> None:
@@ -138,7 +137,7 @@ class MujocoSensorCfg(SensorCfg):
             return
         if not valid:
             raise SensorError(
-                f"{where} takes no {role}, but it is {given.full_name!r}."
+                f"{where} takes no {role}: remove {role} {given.full_name!r}."
             )
         if given.type not in valid:
             raise SensorError(
@@ -166,7 +165,8 @@ class MujocoSensor(Sensor):
     def data(self) -> torch.Tensor:
         """Readings, shape (num_envs, dim), in MuJoCo's frame and units.
 
-        A view of the engine's memory, which `step()` and `forward()` update.
+        The tensor is a view of the engine's memory, which `step()` and `forward()`
+        update.
         """
         self._sim.data.require(self.name, self._stage)
         return self._values

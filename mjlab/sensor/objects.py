@@ -43,10 +43,10 @@ class OffsetCfg(Config):
     """Pose of a frame relative to its parent frame."""
 
     pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Position, m."""
+    """Position in the parent frame, m."""
 
     rot: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    """Orientation, wxyz."""
+    """Orientation in the parent frame, wxyz."""
 
 
 def add_site(
@@ -79,7 +79,7 @@ def add_site(
 
 
 def object_names(spec: mujoco.MjSpec, kind: ObjType) -> list[str]:
-    """Return the names of all objects of one type in a scene, without unnamed ones."""
+    """Return the names of all named objects of one type in a scene."""
     if kind not in get_args(ObjType):
         raise SensorError(
             f"Objects of type {kind!r} are unknown. {suggest(kind, get_args(ObjType))}"

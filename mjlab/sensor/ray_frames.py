@@ -93,9 +93,8 @@ class Positions:
     """World positions of frames of several types, updated by `follow`."""
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
-        """Allocate the positions."""
         self.values = torch.zeros(sim.num_envs, len(frames), 3, device=sim.device)
-        """Positions in the world frame, m, shape (num_envs, frames, 3), in place."""
+        """Positions in the world frame, m, shape (num_envs, frames, 3), live."""
         self._gather = _Gather(frames, _POSITION, self.values, sim)
 
     def follow(self) -> None:
@@ -107,10 +106,9 @@ class Orientations:
     """World axes x, y and z of frames, updated by `follow`."""
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
-        """Allocate the axes."""
         matrices = torch.zeros(sim.num_envs, len(frames), 3, 3, device=sim.device)
         self.axes = matrices.unbind(-1)
-        """Axes x, y and z in the world, each (num_envs, frames, 3), in place."""
+        """Axes x, y and z in the world, each (num_envs, frames, 3), live."""
         self._gather = _Gather(frames, _MATRIX, matrices, sim)
 
     def follow(self) -> None:
@@ -126,7 +124,6 @@ class Headings:
     """
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
-        """Allocate the axes."""
         shape = (sim.num_envs, len(frames))
         self._entries = torch.zeros(*shape, 8, device=sim.device)
         entries: Any = [entry for way in _HORIZONTAL for entry in way]
@@ -136,7 +133,7 @@ class Headings:
         axes = torch.zeros(*shape, 2, 3, device=sim.device)
         self._horizontal = axes[..., :2]
         self.axes = axes.unbind(2)
-        """Forward and left, in the world, each (num_envs, frames, 3), in place."""
+        """Forward and left axes in the world, each (num_envs, frames, 3), live."""
 
     def follow(self) -> None:
         """Compute the headings from the current orientations."""

@@ -35,7 +35,7 @@ _UNIT = 0.03
 _RAY_WIDTH = 0.004
 """Radius of drawn rays and normals, m."""
 
-_LONGEST_MISS, _MISS_SHARE = 0.5, 0.05
+_LONGEST_MISS, _MISS_FRACTION = 0.5, 0.05
 """Length of the arrow of a ray that misses, m, and as a fraction of the ray's range.
 The shorter of the two is drawn."""
 
@@ -127,7 +127,6 @@ class RayCastSensorCfg(SensorCfg):
         return dataclasses.replace(self, pattern=self.pattern.in_model(model))
 
     def bind(self, context: SensorContext) -> "RayCastSensor":
-        """Create the sensor."""
         return RayCastSensor(self, context)
 
     def local_rays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -191,7 +190,7 @@ class RayCastSensor(Sensor):
             return
         viz, data = self._cfg.viz, self._data
         radius, length = _UNIT * viz.hit_sphere_radius, _UNIT * viz.normal_length
-        missed = min(_LONGEST_MISS, _MISS_SHARE * self._cfg.max_distance)
+        missed = min(_LONGEST_MISS, _MISS_FRACTION * self._cfg.max_distance)
         parts = (data.hit, data.starts_w, data.directions_w, data.hit_pos_w)
         for world in visualizer.worlds:
             rows = (part[world].cpu().numpy() for part in (*parts, data.normals_w))
@@ -225,7 +224,7 @@ class RayPool(SensePass):
         Args:
             cfgs: The sensors, all with the same geom groups.
             sim: The simulation.
-            renderer: Casts the rays.
+            renderer: Renderer that casts the rays.
         """
         frames = [frame for cfg in cfgs for frame in cfg.frames]
         self._positions = Positions(frames, sim)
@@ -235,7 +234,7 @@ class RayPool(SensePass):
         self._all = self._allocate_data()
         self._followers: list[_Follower] = []
         self.data: dict[str, RayCastData] = {}
-        """Hits of each sensor's rays, live."""
+        """Hits by sensor name, in tensors that `finish` updates in place."""
         first_frame = first_ray = 0
         for cfg in cfgs:
             rays = slice(first_ray, first_ray + cfg.num_rays)
@@ -333,7 +332,7 @@ class _Vectors:
         """Separate constant and rotating components.
 
         Args:
-            local: Shape (rays, 3).
+            local: Vectors in the aligned frame, shape (rays, 3).
             turned: Number of components that rotate.
         """
         self.still = local.clone()
@@ -347,8 +346,8 @@ class _Vectors:
         """Write the rotated vectors.
 
         Args:
-            axes: Each shape (num_envs, frames, 3).
-            out: Shape (num_envs, frames, rays, 3).
+            axes: World axes of the frames, each (num_envs, frames, 3).
+            out: Vectors in the world, shape (num_envs, frames, rays, 3).
         """
         last = self.still
         for axis, part in zip(axes, self._parts, strict=True):

@@ -75,7 +75,7 @@ class SensorContext:
     """The engine's renderer for rays and cameras, None if no sensor needs it."""
 
     rays: Mapping[str, RayCastData]
-    """Hits of each sensor that casts rays, by sensor name, live."""
+    """Hits of rays by sensor name, in tensors that `sim.sense()` updates in place."""
 
 
 class SensorCfg(Config, ABC):

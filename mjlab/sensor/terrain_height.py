@@ -28,8 +28,8 @@ class TerrainHeightSensorCfg(SensorCfg):
 
     reduction: Reduction = "min"
     """Reduction of the heights around a frame: the height above the highest terrain
-    point (`min`), above the lowest (`max`), the mean height, or all heights
-    (`none`)."""
+    point (`min`), above the lowest (`max`), their mean (`mean`), or all
+    heights (`none`)."""
 
     start_height: float = 0.1
     """Height of the ray origins above the frame, m, so that a foot that penetrates the
@@ -68,7 +68,6 @@ class TerrainHeightSensorCfg(SensorCfg):
             raise SensorError(f"{where}: the rays of its pattern have to point down.")
 
     def bind(self, context: SensorContext) -> "TerrainHeightSensor":
-        """Create the sensor."""
         sensor = TerrainHeightSensor(self, context)
         context.sim.add_sense_pass(sensor)
         return sensor
@@ -110,10 +109,9 @@ class TerrainHeightSensor(Sensor, SensePass):
     """Sensor of heights above terrain, from rays cast once per `sim.sense()`."""
 
     def __init__(self, cfg: TerrainHeightSensorCfg, context: SensorContext) -> None:
-        """Allocate rays and heights."""
         self.name = cfg.name
         self.rays = RayCastSensor(cfg.ray_cfg, context)
-        """Ray caster, for debug visualisation."""
+        """Ray caster whose hits give the heights."""
         self._reduction = cfg.reduction
         self._start_height = cfg.start_height
         self._max_distance = cfg.max_distance

@@ -27,7 +27,7 @@ class VisionError(ValueError):
 
 
 DrawCamera = Callable[[torch.Tensor], None]
-"""Function that renders a camera, given a mask of the worlds that are due."""
+"""Function that renders a camera, given a mask of the worlds whose image is due."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,13 @@ PIXELS: dict[str, tuple[int, torch.dtype]] = {
 object id and type (mjtObj)."""
 
 Images = Mapping[str, torch.Tensor]
-"""Output images of one camera by type, in place, (num_envs, height, width, ...)."""
+"""Images of one camera by type, shape (num_envs, height, width, ...). Renderers write
+them in place."""
 
 
 @dataclass(frozen=True)
 class Rays:
-    """Inputs and outputs of one set of rays, all in place. R is the number of rays."""
+    """Input and output tensors of one set of R rays, written in place."""
 
     starts: torch.Tensor
     """Ray origins in the world frame, m, shape (num_envs, R, 3)."""

@@ -141,7 +141,7 @@ class _Tree(SensePass):
 
 
 class _Pictures:
-    """Copies a camera's images, rendered with those of all cameras, to its tensors."""
+    """Copies the images of one camera from the arrays of all cameras to its tensors."""
 
     def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
         context, index = tree.context, tree.views.index(view)

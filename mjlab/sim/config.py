@@ -154,7 +154,8 @@ class SimulationCfg(Config):
     """Configuration of physics: engine, buffer sizes, and MuJoCo's options."""
 
     backend: BackendName = "auto"
-    """Engine: MuJoCo Warp, native MuJoCo, or selected for the device ("auto")."""
+    """Engine: MuJoCo Warp, native MuJoCo, or "auto": Warp on a CUDA device, else native
+    MuJoCo."""
 
     mujoco: MujocoCfg = MujocoCfg()
     """MuJoCo's options."""

@@ -17,7 +17,7 @@ class EngineError(RuntimeError):
         """Set the message, and the affected worlds if known."""
         super().__init__(message)
         self.worlds = tuple(worlds)
-        """Affected worlds."""
+        """Indices of the affected worlds, empty if unknown."""
 
 
 Control = Callable[[], None]
@@ -102,10 +102,11 @@ class Engine(Protocol):
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the model field rows of each world's variant.
+        """Write the values of each world's variant into the model fields.
 
         Args:
-            tables: Rows of the variants, for fields that vary per world on this engine.
+            tables: Values of the variants by model field, for fields that vary per
+                world on this engine.
             choice: Index of each world's variant, shape (num_envs,), int64.
             mask: Worlds to write, shape (num_envs,), bool.
         """
@@ -122,7 +123,7 @@ class Engine(Protocol):
         ...
 
     def bytes_per_world(self) -> int:
-        """Return the approximate memory of one additional world."""
+        """Return the approximate memory of one additional world, in bytes."""
         ...
 
     def use(self) -> dict[str, Use]:
@@ -145,14 +146,14 @@ class Engine(Protocol):
         Args:
             snapshot: State returned by `snapshot`. With a mask, it can omit counters
                 and derived fields, which are then unchanged.
-            mask: Worlds, shape (num_envs,), bool; the others are unchanged bit for bit.
-                None means all.
+            mask: Worlds to restore, shape (num_envs,), bool. Other worlds are
+                bitwise unchanged. None means all.
         """
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """Return the model of one world, with its own values, for rendering."""
+        """Return an MjModel with the values of one world, for rendering."""
         ...
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """Return the state of one world, with its kinematics, for rendering."""
+        """Return an MjData with the state and poses of one world, for rendering."""
         ...

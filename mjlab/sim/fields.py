@@ -134,20 +134,20 @@ class ModelTable:
     def __init__(
         self, owner: str, field: str, rows: Sequence[int], values: np.ndarray
     ) -> None:
-        """Store the compiled values.
+        """Create a table of compiled values.
 
         Args:
             owner: Name of the entity that the rows belong to.
             field: Name of the model field.
             rows: Indices of the rows, without repetition.
-            values: Shape (num_choices, len(rows), ...).
+            values: Values of each variant, shape (num_choices, len(rows), ...).
         """
         self.owner = owner
         self.field = field
         self.rows = np.array(rows, dtype=np.int64)
         """Indices of the rows, shape (len,)."""
         self.values = values
-        """Values, shape (num_choices, len, ...), with MuJoCo's dtype."""
+        """Values of each variant, shape (num_choices, len, ...), in MuJoCo's dtype."""
         self._on_device: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def write_array(

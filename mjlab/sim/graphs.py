@@ -139,7 +139,7 @@ def record_with_torch(
     Args:
         run: Function to capture. It must be repeatable; the warm-up executes it.
         device: The CUDA device.
-        rows: Row programs that join torch operations into kernels. None joins none.
+        rows: Row programs that join torch operations into kernels; None to use none.
         warm_up: Number of warm-up runs.
 
     Returns:

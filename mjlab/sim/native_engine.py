@@ -249,7 +249,7 @@ class NativeEngine:
         )
 
     def bytes_per_world(self) -> int:
-        """Return the approximate memory of one additional world.
+        """Return the approximate memory of one additional world, in bytes.
 
         Memory of contacts and constraints is estimated from a short rollout.
         """
@@ -361,12 +361,12 @@ class NativeEngine:
                 live[ids] = value.numpy()[ids]
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """Return the model of one world, with its own values, for rendering."""
+        """Return an MjModel with the values of one world, for rendering."""
         self._collect()
         return self.batch.get_model(world)
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """Return the state of one world, with its kinematics, for rendering."""
+        """Return an MjData with the state and poses of one world, for rendering."""
         self._collect()
         data = self.batch.get_data(world)
         mujoco.mj_fwdPosition(self.mj_model_of(world), data)

@@ -193,10 +193,11 @@ class Simulation:
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the model field rows of each world's variant.
+        """Write the values of each world's variant into the model fields.
 
         Args:
-            tables: Rows of the variants, with all constants derived from them.
+            tables: Values of the variants by model field, with all constants derived
+                from them.
             choice: Index of each world's variant, shape (num_envs,), int64.
             mask: Worlds to write, shape (num_envs,), bool.
         """
@@ -277,8 +278,8 @@ class Simulation:
 
         Args:
             snapshot: State returned by `snapshot`.
-            mask: Worlds, shape (num_envs,), bool; the others are unchanged bit for bit.
-                None means all.
+            mask: Worlds to restore, shape (num_envs,), bool. Other worlds are
+                bitwise unchanged. None means all.
         """
         kept = None if mask is None else self.engine.snapshot()
         self.engine.restore(snapshot, mask)
@@ -300,7 +301,7 @@ class Simulation:
         The derived quantities of these worlds are stale until `forward()`.
 
         Args:
-            snapshot: State and model fields of a `snapshot`, without the rest.
+            snapshot: State returned by `snapshot`, without counters and derived fields.
             mask: Worlds, shape (num_envs,), bool.
         """
         self.engine.restore(snapshot, mask)

@@ -18,16 +18,16 @@ class Sizes:
     """Buffer sizes of MuJoCo Warp's data. None leaves a size to MuJoCo Warp."""
 
     nconmax: int
-    """Average contacts per world."""
+    """Contacts per world, on average: all worlds share the buffer."""
 
     njmax: int
-    """Constraint rows per world."""
+    """Maximum number of constraint rows per world."""
 
     njmax_nnz: int | None = None
-    """Non-zeros of the sparse constraint Jacobian per world."""
+    """Maximum number of non-zeros of the sparse constraint Jacobian per world."""
 
     nccdmax: int | None = None
-    """Average convex collision pairs per world."""
+    """Convex collision pairs per world, on average: all worlds share the buffer."""
 
 
 @dataclass(frozen=True)

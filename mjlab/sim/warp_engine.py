@@ -186,7 +186,7 @@ class WarpEngine:
         return f"{kind} overflowed: increase sim.{setting}{now}"
 
     def bytes_per_world(self) -> int:
-        """Return the approximate memory of one additional world.
+        """Return the approximate memory of one additional world, in bytes.
 
         Temporary arrays of kernels add half of the allocated memory.
         """
@@ -226,11 +226,11 @@ class WarpEngine:
             write_where(self._overflow, mask, snapshot["overflow"])
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """Return the model of one world, with its own values, for rendering."""
+        """Return an MjModel with the values of one world, for rendering."""
         return self._fields.model_of(world)
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """Return the state of one world, with its kinematics, for rendering."""
+        """Return an MjData with the state and poses of one world, for rendering."""
         data = mujoco.MjData(self.mj_model)
         for name in STATE_FIELDS:
             value = self.data(name)[world].cpu().numpy()

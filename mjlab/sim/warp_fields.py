@@ -95,7 +95,7 @@ class WarpFields:
         return {name: t for name, t in tensors.items() if t is not None}
 
     def expand(self, names: Collection[str]) -> bool:
-        """Allocate per-world values for model fields; return True if any was shared.
+        """Allocate per-world values for model fields; return False if all had them.
 
         Constants derived from these fields also become per-world, because `set_const`
         writes only world 0's result to a shared constant (mujoco-warp 4.0.0).
@@ -146,7 +146,7 @@ class WarpFields:
                 write_where(self.varied_tensors([name])[name], mask, value)
 
     def model_of(self, world: int) -> mujoco.MjModel:
-        """Return MuJoCo C's model of one world, with its own values."""
+        """Return an MjModel with the values of one world."""
         model = copy.copy(self.mj_model)
         for name, live in self.varied_tensors(self.varied).items():
             _assign(model, name, live[world].cpu().numpy())

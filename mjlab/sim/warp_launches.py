@@ -217,9 +217,10 @@ class WarpLaunches:
     def constants(self) -> None:
         """Recompute constants in the worlds of `constants_mask`, if it is not empty.
 
-        On a CUDA device, a small kernel tests the mask, and hundreds of launches are in
-        a conditional node of the graph, which only runs if a world is set. If the
-        driver does not support conditional nodes, they run every time.
+        On a CUDA device, a small kernel tests the mask. The launches that recompute
+        constants, several hundred, are in a conditional node of the graph, which runs
+        only if a world is set. Without driver support for conditional nodes, they run
+        every time.
         """
         if not self._fields.wp_model.opt.graph_conditional:
             self._derive_constants()

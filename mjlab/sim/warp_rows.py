@@ -1,6 +1,6 @@
 # Kernel bodies are in Warp's language, whose types pyright does not know.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false
-"""Joins row-wise torch operations into one Warp kernel.
+"""Join torch operations that treat each world separately into one Warp kernel.
 
 Imports Warp, so it is only imported on a CUDA device.
 """

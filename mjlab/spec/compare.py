@@ -49,7 +49,8 @@ _NUMBERS = tuple(_REFERS)
 # Ignored: addresses and trees of the complete model, compiler optimisations, bounding
 # volumes, and values that depend on the scene's `visual`. Cameras and lights of the
 # file's world body store their offset from the centre of mass of the complete scene
-# (`poscom0`). Contact filters are compared by their result in `_touching`.
+# (`poscom0`). Contact filters are compared by the geom pairs that can collide
+# (`_touching`).
 _LEFT_OUT = tuple(
     "adr treeid treenum simple simplenum sameframe signature mocapid plugin bvhnum "
     "octnum rownnz colind cam_intrinsic poscom0".split()
@@ -85,7 +86,8 @@ class AttachedModel:
         self.found = {
             kind: np.flatnonzero(rows >= 0) for kind, rows in self.rows.items()
         }
-        """Ids of the file's elements that the scene has, by kind, without the world."""
+        """Ids of the file's elements that the scene has, by kind; not the world
+        body."""
         self.found["body"] = self.found["body"][1:]
         self.rows["dof"] = np.full(file.nv, -1)
         dofs, there, _ = self.runs("body_dofadr", "body_dofnum")
@@ -97,8 +99,9 @@ class AttachedModel:
         for kind, names in self.names.items():
             lost = [name for name in names if name and name not in self.places[kind]]
             yield from (f"the {_word(kind)} {name!r} is missing" for name in lost)
+            # Contact pairs are compared by the geom pairs that can collide.
             if kind == "pair" or not self.prefix:
-                continue  # Contact pairs are compared by their result.
+                continue
             new = self.places[kind].keys() - {*names, self.base}
             yield from (f"the {_word(kind)} {name!r} is new" for name in sorted(new))
         for (adr, num), fields in _fields().items():
@@ -148,9 +151,9 @@ class AttachedModel:
         b = b.reshape(len(b), -1)[:, : a.shape[1]]
         wrong = np.flatnonzero(self._unequal(field, a, b).any(axis=1))
         for row in wrong[:1]:
-            more = f", and of {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            more = f" ({len(wrong) - 1} more differ)" if len(wrong) > 1 else ""
             name = self.names[kind][owners[row]]
-            yield f"{field} of {name!r} is {b[row]}, in the file {a[row]}{more}"
+            yield f"{field} of {name!r} is {b[row]} instead of {a[row]}{more}"
 
     def _unequal(self, field: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         refers = _reference(field)
@@ -190,7 +193,7 @@ class AttachedModel:
             listed = [f"{names[own[i]]!r}-{names[own[j]]!r}" for i, j in pairs[:4]]
             more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
             if pairs:
-                yield f"the contact pairs {', '.join(listed)}{more} {can} touch"
+                yield f"the geom pairs {', '.join(listed)}{more} {can} collide"
 
 
 def _touching(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:

@@ -100,7 +100,6 @@ class CollisionCfg(_ContactParameters):
     _covering = _MASKS
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Edit `spec` in place."""
         chosen = match_indices(spec.geoms, self.geom_names, what="geom", spec=spec)
         geoms = [spec.geoms[index] for index in chosen]
         for attribute in (*_MASKS, *_OPTIONAL):
@@ -139,7 +138,6 @@ class GeomCfg(_ContactParameters):
     """Colour of the geom; None leaves it unchanged."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Edit `spec` in place."""
         geoms = match_elements(spec.geoms, self.geom_names, what="geom", spec=spec)
         for attribute in (*_MASKS, *_OPTIONAL, "group", "rgba"):
             self._write(spec, geoms, attribute)

@@ -35,14 +35,14 @@ class AssetFile:
     """Kind of element, such as "mesh"."""
 
     file: str
-    """The reference as the spec writes it."""
+    """Path of the file, as written in the spec."""
 
     face: int | None
-    """Index of the cube texture's face that the file shows; None if not one face."""
+    """Index of the face in `cubefiles` of a cube texture; None for other files."""
 
     @property
     def folder(self) -> str:
-        """Folder of the reference, relative to the model's folder, by element kind."""
+        """`texturedir` or `meshdir` of the element, relative to the model's folder."""
         compiler = self.element.compiler
         return compiler.texturedir if self.kind == "texture" else compiler.meshdir
 

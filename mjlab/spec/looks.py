@@ -76,7 +76,6 @@ class TextureCfg(SpecEditCfg):
     """Mirror the image top to bottom."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Edit `spec` in place."""
         check_new(self.name, spec.textures, what="texture")
         self._check()
         texture = spec.add_texture(
@@ -132,7 +131,7 @@ class MaterialCfg(SpecEditCfg):
     """Name of an existing texture; None for no texture."""
 
     texuniform: bool = False
-    """Scale the texture in metres instead of to the object."""
+    """Repeat the texture per metre instead of per object."""
 
     texrepeat: tuple[float, float] = (1.0, 1.0)
     """Number of repetitions of the texture along both axes."""
@@ -153,7 +152,6 @@ class MaterialCfg(SpecEditCfg):
     """Patterns of the geoms that use the material."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Edit `spec` in place."""
         check_new(self.name, spec.materials, what="material")
         material = spec.add_material(name=self.name)
         plain = ("rgba", "texuniform", "texrepeat", "reflectance", "emission")
@@ -167,7 +165,7 @@ class MaterialCfg(SpecEditCfg):
 
 
 class MeshCfg(SpecEditCfg):
-    """Changes the compilation of meshes."""
+    """Changes how MuJoCo compiles meshes."""
 
     mesh_names: Patterns
     """Patterns of the edited meshes."""
@@ -177,7 +175,6 @@ class MeshCfg(SpecEditCfg):
     value, or values by pattern. None leaves it unchanged."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Edit `spec` in place."""
         meshes = match_elements(spec.meshes, self.mesh_names, what="mesh", spec=spec)
         if self.maxhullvert is None:
             return
@@ -206,7 +203,7 @@ class LightCfg(SpecEditCfg):
     """Name of the body to which the light is attached."""
 
     mode: Mode = "fixed"
-    """Tracking mode."""
+    """Motion relative to the body or target, as MuJoCo's attribute `mode`."""
 
     target: str | None = None
     """Name of the target body, for modes that start with "target"."""
@@ -227,10 +224,10 @@ class LightCfg(SpecEditCfg):
     """Direction in the body's frame."""
 
     cutoff: float = 45.0
-    """Half the opening angle of a spot, in degrees."""
+    """Half the opening angle of a spotlight, in degrees."""
 
     exponent: float = 10.0
-    """Exponent of the decrease from the axis of a spot to its edge."""
+    """Exponent of the decrease in intensity from a spotlight's axis to its edge."""
 
     diffuse: Triple | None = None
     """Diffuse colour; None uses MuJoCo's default."""
@@ -245,7 +242,6 @@ class LightCfg(SpecEditCfg):
     """Constant, linear and quadratic attenuation with distance."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Edit `spec` in place."""
         if self.name is not None:
             check_new(self.name, spec.lights, what="light")
         light = find_body(spec, self.body).add_light(
@@ -268,7 +264,7 @@ class CameraCfg(SpecEditCfg):
     """Name of the body to which the camera is attached."""
 
     mode: Mode = "fixed"
-    """Tracking mode."""
+    """Motion relative to the body or target, as MuJoCo's attribute `mode`."""
 
     target: str | None = None
     """Name of the target body, for modes that start with "target"."""
@@ -283,7 +279,6 @@ class CameraCfg(SpecEditCfg):
     """Orientation in the body's frame, wxyz. The camera looks along its -z axis."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Edit `spec` in place."""
         check_new(self.name, spec.cameras, what="camera")
         camera = find_body(spec, self.body).add_camera(
             name=self.name,

@@ -12,7 +12,7 @@ from mjlab.spec.edit import find_body
 _log = logging.getLogger(__name__)
 
 VECTORS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
-"""Fields of a keyframe."""
+"""Names of the state vectors of a keyframe."""
 
 _VISUAL = [name for name in dir(mujoco.MjSpec().authored) if name.startswith("visual_")]
 _SIZES = (
@@ -65,8 +65,9 @@ def attach_spec(
     positions of all other elements.
 
     Args:
-        parent: Edited in place.
-        child: Unusable afterwards: MuJoCo can move its elements to the parent.
+        parent: Spec that receives the child, edited in place.
+        child: Spec to attach. It is unusable afterwards, because MuJoCo can move its
+            elements to the parent.
         prefix: Prefix of every name of the child, such as "robot/".
         pos: Position of the child in the body's frame, in metres.
         quat: Orientation of the child in the body's frame, wxyz.
@@ -86,8 +87,8 @@ def _take_options(child: mujoco.MjSpec, parent: mujoco.MjSpec) -> None:
     """Give `child` the options, sizes and visual settings of `parent`.
 
     The parent's values apply in any case, but MuJoCo would print a warning about the
-    difference. `SimulationCfg` sets the options later. Of user data sizes, the larger
-    value is used.
+    difference. `SimulationCfg` sets the options later. The sizes of user data
+    (`nuser_*`) become the larger of the two values.
     """
     authored = child.authored
     if any(getattr(authored, name) for name in _VISUAL):

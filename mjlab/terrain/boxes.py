@@ -78,7 +78,7 @@ class PyramidStairsCfg(StairsCfg):
         Fields(self, path).number("hole_depth", above=0.0)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs up. Each step is one block, also under all higher steps."""
+        """Return the stairs; the block of a step extends under all higher steps."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         if self.holes:
@@ -112,7 +112,7 @@ class InvertedPyramidStairsCfg(PyramidStairsCfg):
     """Stairs that lead down to a platform in the middle."""
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs down. Each step is four blocks around the pit."""
+        """Return the stairs; each step consists of four blocks around the pit."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         rings = self.num_rings(size)
@@ -141,8 +141,8 @@ class OpenStairsCfg(SubTerrainCfg):
     """Thickness of the treads, m, above 0."""
 
     inverted: bool = True
-    """True for stairs down to the floor, where the platform is. False for stairs up to
-    a platform, above a floor at height 0."""
+    """Make the stairs lead down to a platform on the floor. If False, they lead up to a
+    platform, and the floor is at height 0."""
 
     platform_width: float = 1.0
     """Minimum width of the central platform, m, above 0. Space left over by full
@@ -298,7 +298,8 @@ class SteppingStonesCfg(SubTerrainCfg):
         blocks.append(centred_block(platform, 0.0))
         for row, column in np.ndindex(counts[1], counts[0]):
             place = np.array([column, row]) - (np.array(counts) - 1) / 2
-            # Draw before the platform check, so that stones do not depend on its size.
+            # Draw before the platform check, so that the stones are the same for every
+            # width of the platform.
             shift = rng.uniform(-1.0, 1.0, 2) * self.displacement * gap / 2
             height = rng.uniform(-peak, peak)
             if np.all(np.abs(place) < np.array(taken) / 2):
@@ -370,7 +371,8 @@ class RandomSpreadCfg(SubTerrainCfg):
         """Return boxes outside the platform, on a floor at height 0."""
         blocks = []
         for _ in range(max(1, int(self.num_boxes * (0.5 + 0.5 * difficulty)))):
-            # Draw for omitted boxes too, so that they do not change later boxes.
+            # Draw for omitted boxes too, so that an omission does not change later
+            # boxes.
             ranges = (self.box_width_range, self.box_length_range)
             half_x, half_y = (rng.uniform(*bounds) / 2 for bounds in ranges)
             top = rng.uniform(*self.box_height_range) * (0.2 + 0.8 * difficulty)
@@ -408,8 +410,8 @@ class RadialBeamsCfg(SubTerrainCfg):
     """Width of the central platform, m, above 0."""
 
     border_width: float = 0.3
-    """Width of the flat border, m. On a square tile, at least 0.71 times the width of a
-    beam, because beams end on the border."""
+    """Width of the flat border, m. On a square tile it must be at least 0.71 times the
+    width of a beam, because beams end on the border."""
 
     def check(self, path: str, size: Size) -> None:
         """Raise if the platform or the ends of the beams do not fit."""

@@ -30,7 +30,7 @@ class Fields:
     """Checks the fields of one configuration by name."""
 
     def __init__(self, cfg: Any, path: str) -> None:
-        """Store the configuration.
+        """Create the checks; each method checks one field.
 
         Args:
             cfg: Configuration that has the fields.

@@ -104,7 +104,7 @@ class TerrainGeneratorCfg(Config):
     """Depth of the ground below the lowest point of a tile, m, at least 0.05."""
 
     flat_patch_sampling: dict[str, FlatPatchCfg] = {}
-    """Flat spots by name, for tile types without `flat_patch_sampling` of their own."""
+    """Flat spots by name, for tile types that do not set `flat_patch_sampling`."""
 
     color_scheme: Literal["height", "random", "none"] = "height"
     """Colours by height, one random colour per tile, or the terrain's `rgba`. With more

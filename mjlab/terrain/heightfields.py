@@ -99,7 +99,7 @@ class RandomRoughCfg(HeightFieldCfg):
     """Rough ground: heights drawn from a uniform distribution."""
 
     noise_range: tuple[float, float] = (0.02, 0.1)
-    """Lowest and highest height, m."""
+    """Range of the random heights, m."""
 
     noise_step: float = 0.02
     """Spacing of the possible heights, from the lowest up, m, above 0."""

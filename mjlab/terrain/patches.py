@@ -15,8 +15,8 @@ def flat_patches(
 ) -> np.ndarray:
     """Find flat spots; return their centres in the tile frame, m, (num_patches, 3).
 
-    A spot counts as flat if no two points of the surface within its radius, or one cell
-    beyond, differ by more than allowed. Spots lie wholly on the tile.
+    A spot is flat if the heights of all points within its radius, or one cell beyond,
+    differ by at most `max_height_diff`. Spots lie entirely on the tile.
 
     Args:
         tile: The surface to search.

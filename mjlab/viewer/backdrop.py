@@ -15,8 +15,8 @@ def add_backdrop(
 ) -> list[tuple[int, viser.GridHandle]]:
     """Add a sky, and planes in their own colours instead of mjviser's white.
 
-    Returns the planes with their geom groups. The caller hides them with their groups,
-    because mjviser does not.
+    Returns the planes with their geom groups. The caller must hide a plane if its group
+    is hidden, because mjviser does not.
 
     Args:
         server: The server of the page.

@@ -29,13 +29,13 @@ class BrowserMarks:
 
         Args:
             server: The server of the page.
-            on_change: Called when a checkbox was used.
+            on_change: Function called when a checkbox changes.
         """
         self._server = server
         self.shows_terms = server.gui.add_checkbox("Commands and terms", True)
-        """Checkbox of commands and other overlays of terms."""
+        """Checkbox that shows commands and other overlays of terms."""
         self.shows_contacts = server.gui.add_checkbox("Contact forces", True)
-        """Checkbox of contacts."""
+        """Checkbox that shows contact forces."""
         for switch in (self.shows_terms, self.shows_contacts):
             switch.on_update(lambda _: on_change())
         self._arrows: viser.ArrowsHandle | None = None
@@ -43,7 +43,7 @@ class BrowserMarks:
         self._labels: list[viser.LabelHandle] = []
 
     def update(self, env: ManagerBasedRlEnv, world: int, offset: np.ndarray) -> Marks:
-        """Show the present overlays of a world, and return them.
+        """Show the current overlays of a world, and return them.
 
         Args:
             env: The environment.
@@ -148,7 +148,7 @@ def _form(shape: Shape) -> _Form:
 
 
 def _scale(shape: Shape) -> tuple[float, float, float]:
-    """Return the scale of the mesh of a shape's form."""
+    """Return the factors along x, y and z that scale a form's mesh to the shape."""
     first, second, third = shape.size.tolist()
     if shape.kind in ("capsule", "mesh"):
         return 1.0, 1.0, 1.0

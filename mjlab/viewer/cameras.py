@@ -29,7 +29,7 @@ _OPENCV = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
 class CameraPanel:
     """Panel with camera images and frusta of the selected world.
 
-    Neither takes time while its checkbox is off.
+    Images and frusta take no time while their checkboxes are off.
     """
 
     def __init__(self, page: Page) -> None:
@@ -38,10 +38,10 @@ class CameraPanel:
         env, gui = page.player.env, page.server.gui
         self._sensors = find_camera_sensors(env)
         self.shows_frusta = gui.add_checkbox("Show camera views", False)
-        """Checkbox of the frusta of all cameras of the model."""
+        """Checkbox that shows the frusta of all cameras in the model."""
         # viser does not report the visible tab, so images have a checkbox.
         self.shows_pictures = gui.add_checkbox("Pictures", False)
-        """Checkbox of the camera sensors' images."""
+        """Checkbox that shows the images of camera sensors."""
         nothing = np.zeros((1, 1, 3), np.uint8)
         self.pictures = {
             (name, kind): gui.add_image(nothing, format="png", visible=False)

@@ -17,11 +17,11 @@ class DragPanel:
     """
 
     def __init__(self, page: Page, entities: dict[str, Entity]) -> None:
-        """Add the selection of an entity to the page."""
+        """Add the dropdown and the handles to the page."""
         self._page, self._entities = page, entities
         self._is_held = False
         self.choice = page.server.gui.add_dropdown("Drag", (_NOTHING, *entities))
-        """Entity with handles."""
+        """Dropdown that selects the entity to drag."""
         self.choice.on_update(lambda _: page.ask_to_draw())
         # Inside the frame that mjviser moves to keep the tracked body in view.
         self.handles = page.server.scene.add_transform_controls(
@@ -31,7 +31,7 @@ class DragPanel:
         self.handles.on_update(self._take_note)
 
     def apply(self) -> None:
-        """Place the entity, at rest, at the held handles."""
+        """Move the entity to the held handles, with zero velocity."""
         entity = self._entities.get(self.choice.value)
         if entity is not None and self._is_held:
             pose = (*self.handles.position.tolist(), *self.handles.wxyz.tolist())
@@ -54,7 +54,7 @@ class DragPanel:
 
 
 def find_free(env: ManagerBasedRlEnv) -> dict[str, Entity]:
-    """Return the floating entities, without those that only some worlds have."""
+    """Return the floating entities by name, except entities that vary per world."""
     variants = [member for v in env.scene.variants.values() for member in v.members]
     return {
         name: entity

@@ -31,7 +31,7 @@ class VelocityDrive:
     """Holds a velocity command at a target, in one world or in all."""
 
     def __init__(self, term: UniformVelocityCommand) -> None:
-        """Store a command term, which is unchanged until it is driven."""
+        """Prepare to drive a command term. It samples until `steer` is called."""
         self._term = term
         self._everyone = torch.ones(term.num_envs, dtype=torch.bool, device=term.device)
         self.limits = tuple(tuple(term.ranges[axis].tolist()) for axis in AXES)
@@ -50,7 +50,7 @@ class VelocityDrive:
         self._scheduled = torch.clamp(commands, low, high)
 
     def present(self, world: int) -> list[float]:
-        """Return the present command of a world, in the order of the axes."""
+        """Return the current command of a world, in the order of `AXES`."""
         return self._term.state()["command"][world, :3].tolist()
 
     def release(self) -> None:
@@ -75,7 +75,8 @@ class VelocityDrive:
         """Follow `SCHEDULE` in all worlds, within the command's ranges.
 
         Args:
-            seconds: Returns each world's episode time, s, shape (num_envs,).
+            seconds: Function that returns the episode time of each world, s, shape
+                (num_envs,).
         """
         self.world = None
         self.is_active = True
@@ -109,7 +110,7 @@ class VelocityDrive:
         return self._scheduled[number - 1]
 
     def _hold(self, driven: torch.Tensor) -> None:
-        """Stop resampling in the worlds of `driven`; restore it in released ones."""
+        """Stop resampling in the worlds of `driven`; restore it in released worlds."""
         ends = self._term.state()["ends"]
         ends[~driven & (ends == NEVER)] = 1
         ends[driven] = NEVER

@@ -51,7 +51,7 @@ class TermFigures:
     def placed(
         self, window: mujoco.MjrRect
     ) -> list[tuple[mujoco.MjrRect, mujoco.MjvFigure]]:
-        """Return the figures with their places at the right side of a window."""
+        """Return the figures with their rectangles at the right side of a window."""
         places = _grid(len(self._names), window)
         self._write()
         return list(zip(places, self._figures, strict=True))

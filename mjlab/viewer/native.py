@@ -34,7 +34,7 @@ _OTHER_KEYS = [
     mujoco.mjtVisFlag.mjVIS_CONTACTSPLIT.value,
     mujoco.mjtVisFlag.mjVIS_AUTOCONNECT.value,
 ]
-"""Flags that P and A also change in MuJoCo's window."""
+"""Flags of MuJoCo's window that the keys P and A also toggle."""
 
 KEYS = (
     "space: pause, right arrow: one step, enter or backspace: reset, comma and period: "
@@ -174,7 +174,7 @@ class NativeViewer:
         self._window.close()
 
     def _show(self, world: int) -> None:
-        """Prepare another world."""
+        """Clear the curves and select the neighbours for another displayed world."""
         env, self._shown_world = self.player.env, world
         self._figures.clear()
         extra = env.cfg.viewer.max_extra_envs
@@ -259,7 +259,7 @@ def require_display() -> None:
 
 
 def _next_speed(speed: float, *, up: bool) -> float:
-    """Return the next higher or lower speed in the list."""
+    """Return the next higher or lower speed of `SPEEDS`."""
     if up:
         return next((choice for choice in SPEEDS if choice > speed), SPEEDS[-1])
     return next((choice for choice in reversed(SPEEDS) if choice < speed), SPEEDS[0])

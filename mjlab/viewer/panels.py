@@ -25,8 +25,8 @@ _LABELS = ("Forward (m/s)", "Left (m/s)", "Turn (rad/s)")
 _NOTCH = 0.2
 """Change of the command per press, as a fraction of the range."""
 
-# Button or key -> axis and direction. None stops. The letters around W move viser's
-# camera.
+# Key, axis and direction of each button. The axis None stops the robot. Keys around W
+# are not used, because they move viser's camera.
 _JOYSTICK = {
     "turn left": ("U", 2, 1.0),
     "forward": ("I", 0, 1.0),
@@ -57,7 +57,7 @@ class Page:
     """The selected world."""
 
     ask_to_draw: Callable[[], None]
-    """Requests a redraw of the scene."""
+    """Function that requests a redraw of the scene."""
 
 
 class ControlPanel:
@@ -68,21 +68,21 @@ class ControlPanel:
         self._page = page
         player, gui = page.player, page.server.gui
         self.status = gui.add_html("")
-        """Time, speed and worlds."""
+        """Table of speed, world, episode time, steps and reward."""
         self.pause = gui.add_button("Pause / play", icon=viser.Icon.PLAYER_PAUSE)
-        """Pauses or resumes."""
+        """Button that pauses or resumes."""
         self.step = gui.add_button("One step", icon=viser.Icon.PLAYER_TRACK_NEXT)
-        """Runs one step and pauses."""
+        """Button that runs one step, then pauses."""
         self.reset_world = gui.add_button("Reset this world", icon=viser.Icon.REFRESH)
-        """Starts a new episode in the chosen world."""
+        """Button that starts a new episode in the selected world."""
         self.reset_all = gui.add_button("Reset all worlds", icon=viser.Icon.REFRESH_DOT)
-        """Starts new episodes in all worlds."""
+        """Button that starts new episodes in all worlds."""
         options = tuple(f"{speed:g}x" for speed in SPEEDS)
         present = f"{player.speed:g}x"
         self.speed = gui.add_dropdown(
             "Speed", options, initial_value=present if present in options else "1x"
         )
-        """Playback speed."""
+        """Dropdown of playback speeds."""
         self.pause.on_click(lambda _: player.toggle())
         self.step.on_click(lambda _: player.step_once())
         self.reset_world.on_click(lambda _: player.reset(page.world))
@@ -96,7 +96,7 @@ class ControlPanel:
         )
 
     def update(self) -> None:
-        """Show the present status."""
+        """Show the current status."""
         player, world = self._page.player, self._page.world
         env = player.env
         seconds = float(env.episode_length_buf[world]) * env.step_dt
@@ -119,7 +119,7 @@ class PolicyPanel:
         self._page, self._menu, self._present = page, menu, menu.present
         gui = page.server.gui
         self.choice = gui.add_dropdown("Policy", (menu.present,), visible=False)
-        """The selected policy."""
+        """Dropdown that selects the policy."""
         self.fault = gui.add_markdown("", visible=False)
         """Error of a policy that could not be loaded."""
         # Ignore changes without a client: `_load` makes them, not a user.
@@ -174,7 +174,7 @@ class CommandPanel:
         )
         """Sliders of the three command components."""
         for handle in (self.drives, self.drives_all, *self.sliders):
-            handle.on_update(lambda _: self._tell())
+            handle.on_update(lambda _: self._send_command())
         keys = {name: key for name, (key, *_) in _JOYSTICK.items()}
         self.joystick = add_buttons(gui, _ROWS, keys, self.push)
         """Buttons that change the command in steps."""
@@ -190,21 +190,21 @@ class CommandPanel:
                 wanted = slider.value + sign * notch
                 slider.value = round(min(max(wanted, slider.min), slider.max), 3)
         self.drives.value = True
-        self._tell()
+        self._send_command()
 
     def update(self) -> None:
         """Show the command of the selected world, unless it is held."""
         if not self.drives.value:
-            told = self._drive.present(self._page.world)
-            for slider, value in zip(self.sliders, told, strict=True):
+            command = self._drive.present(self._page.world)
+            for slider, value in zip(self.sliders, command, strict=True):
                 slider.value = round(min(max(value, slider.min), slider.max), 2)
 
     def follow(self) -> None:
         """Drive the newly selected world."""
         if self.drives.value and not self.drives_all.value:
-            self._tell()
+            self._send_command()
 
-    def _tell(self) -> None:
+    def _send_command(self) -> None:
         player = self._page.player
         if not self.drives.value:
             if self._drive.is_active:
@@ -261,7 +261,8 @@ class TermPanel:
         Args:
             page: The page.
             names: Names of the terms.
-            read: Returns the values of a world in the last step, term by term.
+            read: Function that returns the values of a world in the last step, term by
+                term.
             total: Name of the sum of all terms. None omits the sum.
         """
         self._page, self._read = page, read
@@ -271,9 +272,9 @@ class TermPanel:
         length = max(2, round(_HISTORY_S / page.player.env.step_dt))
         self._history: deque[tuple[float, np.ndarray]] = deque(maxlen=length)
         self.bars = gui.add_html("")
-        """Bars of the terms."""
+        """Current values of the terms, as bars."""
         self.term = gui.add_dropdown("Plot", tuple(self._names))
-        """The plotted term."""
+        """Dropdown that selects the plotted term."""
         self.plot = gui.add_uplot(
             (np.zeros(1), np.zeros(1)),
             (uplot.Series(label="s"), uplot.Series(label="per step", stroke="#2a7de1")),

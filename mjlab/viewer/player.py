@@ -32,10 +32,10 @@ class PolicyMenu:
     """Name of the initial policy."""
 
     names: Callable[[], Sequence[str]]
-    """Returns the names of all policies at present."""
+    """Function that returns the names of the policies that exist now."""
 
     load: Callable[[str], Policy]
-    """Loads a policy by name, or raises."""
+    """Function that loads a policy by name. It can raise any error."""
 
 
 class Player:
@@ -60,12 +60,12 @@ class Player:
         Args:
             env: The worlds.
             policy: The policy.
-            seed: Seed of the worlds' random numbers. None continues the present
+            seed: Seed of the worlds' random numbers. None continues the current
                 sequence.
             speed: Playback speed, as a multiple of real time.
             scheduled: Use a schedule of velocity commands (forward, turn, sideways,
                 stop) instead of random ones, until a drive is steered or released.
-            clock: Returns a time in seconds.
+            clock: Function that returns a time, s.
         """
         self.env = env
         self.is_paused = False
@@ -100,7 +100,7 @@ class Player:
         """Queue a function that runs between two steps.
 
         Args:
-            request: Called by the thread of `tick`.
+            request: Function to run, in the thread of `tick`.
         """
         self._requests.put(request)
 
@@ -138,7 +138,8 @@ class Player:
 
         Args:
             world: The world.
-            write: Writes the state in the worlds of a mask, after the reset events.
+            write: Function that writes the state of the worlds in a mask. It runs after
+                the reset events.
         """
         self.ask(lambda: self._begin(world, write))
 
@@ -180,7 +181,8 @@ class Player:
         """Run one step, whether due or not."""
         for drive in self.drives.values():
             drive.apply()
-        # Physics uses all processors, so torch, with little work here, uses one.
+        # Physics uses all processors. Torch has little work here, so it uses one
+        # thread.
         with torch_threads(1):
             self.rollout.step()
         self.steps += 1

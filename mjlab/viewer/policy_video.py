@@ -107,7 +107,7 @@ def record_video(
         title: First line of text; empty for no text.
         worlds: Worlds to show side by side. None shows the world of `cfg.viewer`.
         contacts: Draw contacts with their forces.
-        tell: Called with the number of frames so far and in total.
+        tell: Function called with the number of frames so far and in total.
     """
     env = player.env
     with PolicyVideo(env, path, title=title, worlds=worlds, contacts=contacts) as film:

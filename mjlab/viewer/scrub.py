@@ -18,7 +18,7 @@ class Scrubbable(Protocol):
 
     @property
     def frame(self) -> torch.Tensor:
-        """Reference frame at the end of the present step, from 0, shape (num_envs,)."""
+        """Reference frame at the end of the current step, from 0, shape (num_envs,)."""
         ...
 
     @property
@@ -48,9 +48,9 @@ class ClipPanel:
         gui = page.server.gui
         names = tuple(term.clip_frames)
         self.clip = gui.add_dropdown("Clip", names, visible=len(names) > 1)
-        """The selected clip."""
+        """Dropdown that selects the clip."""
         self.seconds = gui.add_slider("Seconds", 0.0, self._last(0), self._step_dt, 0.0)
-        """Time in the clip, s."""
+        """Slider of the time in the clip, s."""
         # Ignore changes without a client: `update` makes them, not a user.
         self.clip.on_update(lambda event: event.client and self.begin(0.0))
         self.seconds.on_update(

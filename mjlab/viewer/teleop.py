@@ -19,8 +19,8 @@ from mjlab.viewer.player import ViewerError
 GRIPPER = "open / close"
 """Name of the press that opens or closes the gripper."""
 
-# Translation and rotation vector of a press in the arm's base frame, as multiples of
-# the step.
+# Effect of each button: translation and rotation vector in the arm's base frame, in
+# steps.
 MOVES = {
     "forward": (1, 0, 0, 0, 0, 0),
     "back": (-1, 0, 0, 0, 0, 0),

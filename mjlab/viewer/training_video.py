@@ -48,15 +48,15 @@ class TrainingVideo(StepObserver):
         iteration: Callable[[], int] = lambda: 0,
         start: int = 0,
     ) -> None:
-        """Film until `close`.
+        """Register with the environment, and film until `close`.
 
         Args:
             env: The worlds.
             folder: Folder of the videos. Their names contain their first step.
             schedule: Steps to film.
-            say: Shows a line to the user.
+            say: Function that shows a line to the user.
             title: First line of text in the videos, before the iteration.
-            iteration: Returns the number of the iteration.
+            iteration: Function that returns the number of the current iteration.
             start: Number of steps finished before, if a run is resumed.
         """
         self._env, self._folder, self._schedule = env, folder, schedule

@@ -171,7 +171,7 @@ class WebViewer:
             self._add_controls(policies)
         self._add_figures(tabs)
         self.cameras: list[CameraPanel] = []
-        """Camera images and frusta, if the scene has camera sensors."""
+        """Panel of camera images, if the scene has camera sensors."""
         if find_camera_sensors(env):
             with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
                 self.cameras.append(CameraPanel(self.page))
@@ -207,38 +207,38 @@ class WebViewer:
     def _add_controls(self, policies: PolicyMenu | None) -> None:
         server, player, page = self.server, self.player, self.page
         self.controls = ControlPanel(page)
-        """Pause, step, reset, speed."""
+        """Panel with pause, step, reset and speed."""
         self.policies: list[PolicyPanel] = []
-        """Selection of the policy, if there are several."""
+        """Panel that selects the policy, if policies are given."""
         if policies is not None:
             self.policies.append(PolicyPanel(page, policies))
         self.hands: list[TeleopPanel] = []
-        """Teleoperation of an arm, if active."""
+        """Panel for teleoperation of an arm, if active."""
         if isinstance(player.rollout.policy, TeleopPolicy):
             with server.gui.add_folder("Gripper"):
                 self.hands.append(TeleopPanel(page, player.rollout.policy))
         self.commands: dict[str, CommandPanel] = {}
-        """Velocity commands, by name."""
+        """Panels of velocity commands, by name of the term."""
         for name, drive in player.drives.items():
             with server.gui.add_folder(f"Command: {name}"):
                 self.commands[name] = CommandPanel(page, drive)
         self.clips: list[ClipPanel] = []
-        """Tracked clips."""
+        """Panels of tracked motion clips."""
         for name, term in find_clips(player.env).items():
             with server.gui.add_folder(f"Command: {name}"):
                 self.clips.append(ClipPanel(page, term))
         self.drags: list[DragPanel] = []
-        """Handles of floating entities, if any."""
+        """Panel that drags floating entities, if there are any."""
         if free := find_free(player.env):
             self.drags.append(DragPanel(page, free))
         with server.gui.add_folder("Arrows"):
             self.marks = BrowserMarks(server, self._ask_to_draw)
-            """Commands and contacts as arrows."""
+            """Overlays of terms, and contacts."""
 
     def _add_figures(self, tabs: viser.GuiTabGroupHandle) -> None:
         page, env = self.page, self.player.env
         self.terms: dict[str, TermPanel] = {}
-        """Values of terms, by the name of the tab."""
+        """Panels with values of terms, by the name of the tab."""
         rewards, figures = env.reward_manager, find_figures(env)
         with tabs.add_tab("Rewards", icon=viser.Icon.CHART_BAR):
             self.terms["Rewards"] = TermPanel(

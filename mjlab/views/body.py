@@ -121,7 +121,7 @@ class BodyView(TouchingView):
     def velocity(self) -> torch.Tensor:
         """Linear velocity of the frame's origin and angular velocity, (..., 6).
 
-        Both in world axes, m/s and rad/s.
+        Both are in world axes, in m/s and rad/s.
         """
         data, column = self.source.sim.data, self.choice.column
         twist, pos = column(data.cvel, self._ids), column(data.xpos, self._ids)

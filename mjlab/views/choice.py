@@ -14,7 +14,7 @@ class ViewError(ValueError):
 
 
 class MemberChoice:
-    """Selected members of a view in each world.
+    """Members of a view (elements of the scene) that are selected in each world.
 
     `which` and `present` are stored without a copy: an event that redraws the objects
     at a reset writes into them, and the view follows. Their values are checked once, at

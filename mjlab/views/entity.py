@@ -32,10 +32,9 @@ class EntityView(TouchingView):
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> None:
-        """Select among entities."""
         super().__init__(source, [entity.name for entity in members], which, present)
         self.members = tuple(members)
-        """The entities."""
+        """Member entities of the view."""
         device = source.sim.device
         counts = torch.tensor([e.num_joints for e in members], device=device)
         self._counts = counts

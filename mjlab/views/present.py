@@ -49,7 +49,7 @@ class PresentForces(ContactForces):
         return total.float().to(self._source.sim.device)
 
     def _are_of(self, name: str) -> torch.Tensor:
-        """Return a mask of the contact sides on a body or an entity, by name."""
+        """Return a mask of contact sides on a body or entity, shape (contacts, 2)."""
         own = [
             index
             for body, index in self._source.body_index.items()

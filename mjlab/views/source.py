@@ -44,8 +44,8 @@ class ViewSource:
     def packed(self) -> torch.Tensor:
         """Positions, quaternions wxyz and velocities, shape (num_envs, nbody, 13).
 
-        In the world frame, of the bodies' frame origins. Rows are [world, body], with
-        body ids as in MuJoCo's model. Computed at the first read after a change.
+        Values are of the origins of the body frames, in the world frame. Columns are
+        body ids of MuJoCo's model. Computed at the first read after a change.
         """
         if self._packed is None:
             data = self.sim.data
@@ -104,12 +104,12 @@ class ContactForces:
         sensors: Mapping[PairKey, ContactSensor],
         groups: Mapping[str, Sequence[str]],
     ) -> None:
-        """Store the sensors.
+        """Create the forces from the contact sensors of the declared pairs.
 
         Args:
             sensors: Sensors by the names of the two sides.
-            groups: Names of the entities that represent a configured entity, by its
-                name.
+            groups: Names of the member entities of each entity that differs between
+                worlds, by the name of that entity.
         """
         self._sensors = dict(sensors)
         self._group_of = {name: group for group in groups for name in groups[group]}

@@ -361,13 +361,13 @@ class Places:
     """Slot of the option in the scene."""
 
     option: str
-    """The option."""
+    """Name of the option."""
 
     scene: mujoco.MjModel
-    """The whole scene."""
+    """Compiled scene with all options."""
 
     single: mujoco.MjModel
-    """The model in which the option is the entity."""
+    """Compiled scene in which the entity is this option in every world."""
 
     def pairs(self, kind: str) -> Iterator[tuple[int, int]]:
         """Yield the ids of each element in the scene and in the single model."""
@@ -415,7 +415,7 @@ class Tables:
         *,
         can_be_absent: bool,
     ) -> None:
-        """Fill the tables.
+        """Copy the values of all options from their own compiled scenes.
 
         Args:
             entity: Name of the entity.

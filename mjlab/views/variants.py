@@ -147,13 +147,13 @@ class BuiltVariants:
     """Name of the entity."""
 
     cfg: VariantsCfg
-    """The options."""
+    """Configuration of the entity, with its options."""
 
     slots: tuple[VariantSlot, ...]
     """Slots of the options in the scene."""
 
     scene: SceneCfg
-    """The scene with all options."""
+    """Configuration of the scene."""
 
     @property
     def specs(self) -> dict[str, mujoco.MjSpec]:
@@ -183,7 +183,7 @@ class BuiltVariants:
                 raise
             raise SceneError(
                 f"scene.spec_fn has to work with each option of the entity {name!r} "
-                "separately, because the option's values come from that model; with "
+                "separately, because each option is also compiled alone; with "
                 f"{option!r} it raised {type(error).__name__}: {error}"
             ) from error
         bodies = owned(sim.mj_model, "body", slot.name)
@@ -311,11 +311,11 @@ class Variants:
         """Line of the start-up report on the implementation of the variants."""
         count = len(self.options)
         if not self.is_merged:
-            return f"{count} options share one tree, and differ in values (fast path)"
+            return f"{count} options share one kinematic tree (fast path)"
         reasons = "; ".join(s.difference for s in self._slots if s.difference)
         return (
-            f"{count} options in {len(self.members)} trees, which all exist in every "
-            f"world; unused ones are inactive (general path): {reasons}"
+            f"{count} options in {len(self.members)} kinematic trees, which all exist "
+            f"in every world; unused trees are inactive (general path): {reasons}"
         )
 
     def names(self) -> list[str | None]:

@@ -56,8 +56,9 @@ class TouchingView(View):
     def net_contact_force(self) -> torch.Tensor:
         """Total contact force, world frame, N, shape (..., 3).
 
-        The force of the last physics step; in an observation, of the current state. The
-        scene has to declare it: `contact_pairs=(ContactPairCfg(first="<name>"),)`.
+        This is the force in the last physics step or, if an observation reads it, in
+        the current state. The scene has to declare it:
+        `contact_pairs=(ContactPairCfg(first="<name>"),)`.
         """
         return self.source.forces.net(self)
 

@@ -43,8 +43,8 @@ class SceneViews:
     def rigid_body_data(self) -> torch.Tensor:
         """Pose and velocity of every body, shape (num_envs, nbody, 13).
 
-        Position, quaternion wxyz, linear and angular velocity of the body frame in the
-        world frame. Rows are [world, body]; `body_index` maps names to columns.
+        The last dimension holds position, quaternion wxyz, linear and angular velocity
+        of the body frame in the world frame. `body_index` maps names to columns.
         """
         return self._source.packed
 
@@ -126,8 +126,9 @@ class SceneViews:
     ) -> torch.Tensor:
         """Return the force of `second` on `first`, world frame, N, shape (..., 3).
 
-        The sum over their contacts in the last physics step; in an observation, in the
-        current state. The scene has to declare the pair in `contact_pairs`.
+        This is the sum over their contacts in the last physics step or, if an
+        observation reads it, in the current state. The scene has to declare the pair in
+        `contact_pairs`.
 
         Args:
             first: A view of bodies or entities, or the name of one.
@@ -137,7 +138,11 @@ class SceneViews:
         return forces.between(self._touching(first), self._touching(second))
 
     def net_contact_force(self, thing: Touching | str) -> torch.Tensor:
-        """Return the total contact force on a view or name, world frame, N."""
+        """Return the total contact force on `thing`, world frame, N, (..., 3).
+
+        Args:
+            thing: A view of bodies or entities, or the name of one.
+        """
         return self._source.forces.net(self._touching(thing))
 
     def contact_force_now(

@@ -877,7 +877,7 @@ WRONG = {
     ),
     "armature of a site": (
         [MotorActuatorCfg(target_names_expr=ALL, transmission="site", armature=1.0)],
-        "MotorActuatorCfg.armature is set, but sites do not have it. Set it to None.",
+        "MotorActuatorCfg.armature is set, but sites have no armature. Set it to None.",
     ),
     "no gear": (
         [MotorActuatorCfg(target_names_expr=("elbow",), gear=0.0)],

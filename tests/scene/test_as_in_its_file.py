@@ -254,7 +254,7 @@ FAULTS = {
     "contact pairs": (
         CART,
         plant_contact_pairs,
-        r"pairs 'cart'-'cart', 'cart'-'pole' can touch",
+        r"pairs 'cart'-'cart', 'cart'-'pole' can collide",
     ),
     "settings": (
         LEGGED,
@@ -262,7 +262,7 @@ FAULTS = {
         r"actuator_lengthrange of 'push' is \[0. 0.\].*body_inertia of 'trunk'",
     ),
     "keyframe": (LEGGED, plant_lost_keyframe, r"its initial qpos"),
-    "damping": (LEGGED, plant_attached(_damp), r"dof_damping of 'leg' is \[0.5\], in"),
+    "damping": (LEGGED, plant_attached(_damp), r"dof_damping of 'leg' is \[0.5\] inst"),
     "equality": (
         LEGGED,
         plant_attached(_drop_equality),
@@ -364,8 +364,8 @@ def test_changes_required_by_attaching_are_reported_in_one_line(
         scene_of(EntityCfg(source=of(fixed)))
     lines = [r.message for r in caplog.records if r.name == "mjlab.scene.check"]
     assert lines == [
-        "'it' has a mocap root body, so that it can be placed; 1 explicit contact "
-        "pairs replace contacts that this disables."
+        "'it' has a mocap root body, so that its pose can be set; 1 explicit contact "
+        "pairs replace contacts that the mocap body disables."
     ]
 
 

@@ -672,7 +672,7 @@ def test_sensor_of_a_missing_entity_names_the_entities():
         ),
         (
             {"sensor_type": "clock", "obj": ObjRef(type="body", name="a/arm")},
-            "Sensor 's' of type 'clock' takes no obj, but it is 'a/arm'.",
+            "Sensor 's' of type 'clock' takes no obj: remove obj 'a/arm'.",
         ),
         (
             {"sensor_type": "distance", "obj": ObjRef(type="geom", name="a/arm")},

@@ -609,7 +609,7 @@ def test_an_environment_draws_again_as_episodes_end_and_returns_to_a_snapshot(
 
 def test_the_start_up_report_shows_the_path_used() -> None:
     env = ManagerBasedRlEnv(cartpole_with_objects(2))
-    assert "Entity 'object': 3 options in 2 trees" in str(env)
+    assert "Entity 'object': 3 options in 2 kinematic trees" in str(env)
     env.close()
 
 
@@ -710,7 +710,7 @@ def test_an_edit_of_the_scene_has_to_work_for_each_option_alone() -> None:
         build(VariantsCfg(options=options), 2, spec_fn=edit)
     assert str(error.value) == (
         "scene.spec_fn has to work with each option of the entity 'object' "
-        "separately, because the option's values come from that model; with 'ball' "
+        "separately, because each option is also compiled alone; with 'ball' "
         "it raised AttributeError: 'NoneType' object has no attribute 'friction'"
     )
 
@@ -736,10 +736,10 @@ def test_edits_of_an_option_count() -> None:
 def test_the_paths_and_their_reasons_are_reported() -> None:
     fast = build(VariantsCfg(options=only("box", "sphere")), 2)
     assert fast.variants["object"].note == (
-        "2 options share one tree, and differ in values (fast path)"
+        "2 options share one kinematic tree (fast path)"
     )
     general = build(VariantsCfg(options=only("box", "cabinet")), 2)
     assert general.variants["object"].note == (
-        "2 options in 2 trees, which all exist in every world; unused ones are "
-        "inactive (general path): 'cabinet' has another kinematic tree"
+        "2 options in 2 kinematic trees, which all exist in every world; unused trees "
+        "are inactive (general path): 'cabinet' has another kinematic tree"
     )

@@ -40,7 +40,7 @@ def test_each_placement_reports_the_devices() -> None:
 def why_no_cuda() -> str:
     if torch.version.cuda is None:
         return f"this PyTorch ({torch.__version__}) was built without CUDA"
-    return "PyTorch sees none"
+    return "PyTorch finds none"
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ class Calls(Members):
             key = arg.keyword.value if arg.keyword else names[position]
             given[key] = cst.Module([]).code_for_node(arg.value)
         if given.keys() != set(names):
-            note = f"a call with all of {', '.join(names)} can be rewritten"
+            note = f"only a call with all of {', '.join(names)} can be rewritten"
             self._decide(original, f"{name}(...)", note)
             return updated
         for used in re.findall(r"(?<![.\w])([a-z]\w+)\(", template):

@@ -21,13 +21,13 @@ class Ported:
     """Result of porting one file."""
 
     source: ForeignFile
-    """The file."""
+    """The original file."""
 
     text: str
-    """Its new text."""
+    """New text of the file."""
 
     changes: tuple[Change, ...]
-    """Its changes, by line."""
+    """Changes of the file, in the order of lines."""
 
     tasks: dict[str, str]
     """Place of each task that the file registers, "module:name", by task id."""

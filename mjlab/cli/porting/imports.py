@@ -208,7 +208,7 @@ class _Imported(cst.CSTVisitor):
 
 
 class _WithoutImports(cst.CSTTransformer):
-    """Removes imports of some names."""
+    """Removes some names from the `from` imports of a file."""
 
     def __init__(self, names: set[str]) -> None:
         super().__init__()

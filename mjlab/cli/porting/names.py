@@ -27,7 +27,7 @@ _OF_RSL_RL = {
     "RslRlModelCfg": "MlpModelCfg",
     "RslRlPpoAlgorithmCfg": "PpoCfg",
 }
-"""Class whose table rows apply, for mjlab classes that have the same name here."""
+"""Class of this package under which the tables list the fields of an mjlab class."""
 
 
 _FIELD_TYPES = {
@@ -46,7 +46,7 @@ _FIELD_TYPES = {
         "viewer": "isaaclab.envs.ViewerCfg",
     },
 }
-"""Class of a configuration that is read as an attribute with this name."""
+"""Class of each configuration, by the name of the attribute that holds it."""
 
 
 class Resolving(Noting):

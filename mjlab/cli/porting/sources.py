@@ -23,16 +23,16 @@ class ForeignFile:
     """A Python file to port."""
 
     path: Path
-    """Its path."""
+    """Path of the file."""
 
     place: Path
-    """Its path relative to the folder that is ported."""
+    """Path relative to the folder that is ported."""
 
     module: str
-    """Its dotted module name, from the outermost parent folder that is a package."""
+    """Dotted module name, starting at the outermost parent folder that is a package."""
 
     text: str
-    """Its text."""
+    """Text of the file."""
 
     @cached_property
     def tree(self) -> ast.Module:
