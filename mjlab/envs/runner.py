@@ -360,8 +360,8 @@ def self_test(
     are compared too.
 
     Returns:
-        Names of the tensors that differ, each with the share of differing rows, largest
-            share first.
+        Names of the tensors that differ, each with the fraction of differing rows,
+            largest fraction first.
     """
     start = state.take()
     ends = []
@@ -392,7 +392,11 @@ def self_test(
 
 
 def _differing(value: torch.Tensor, expected: torch.Tensor, tolerance: float) -> float:
-    """Share of rows that differ by more than `tolerance` of the tensor's scale."""
+    """Return the fraction of rows that differ from `expected`.
+
+    Floating-point values differ if their distance exceeds `tolerance` times the largest
+    absolute value of the tensor.
+    """
     if expected.numel() == 0:
         return 0.0
     if expected.is_floating_point():

@@ -89,7 +89,7 @@ class MetricsManager(Manager[BoundTerm]):
             episodes.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the non-finite values of each term since the last call.
+        """Return the number of non-finite values of each term since the last call.
 
         Synchronises with the device.
         """

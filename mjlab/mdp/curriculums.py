@@ -131,9 +131,9 @@ def _commanded(env: ManagedEnv, name: str) -> torch.Tensor:
 
 
 class schedule(ManagerTermBase):
-    """Set a live number or range, depending on the number of environment steps.
+    """Change a weight, a command range or a term's parameter at given steps.
 
-    Returns the number, or the upper end of the range.
+    Returns the current number, or the upper end of the current range.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -167,7 +167,7 @@ class schedule(ManagerTermBase):
         return params["stages"]
 
     def _follow(self) -> torch.Tensor:
-        """Write the current step's value to the target; return its last element."""
+        """Write the current value to the target; return its last element."""
         step = self._env.common_step_counter
         stage = torch.bucketize(step, self._steps, right=True).view(1)
         if not self._is_linear:
@@ -190,7 +190,7 @@ class schedule(ManagerTermBase):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the value of the current step.
+        """Write the value that applies at the current step.
 
         Args:
             env: The environment.
@@ -215,7 +215,7 @@ class reward_weight_schedule(schedule):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the weight of the current step. See `schedule` for the parameters."""
+        """Write the current weight; see `schedule` for the parameters."""
         return self._follow()
 
 
@@ -233,7 +233,7 @@ class command_range_schedule(schedule):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the range of the current step. See `schedule` for the parameters."""
+        """Write the current range; see `schedule` for the parameters."""
         return self._follow()
 
 
@@ -249,7 +249,7 @@ class modify_reward_weight(schedule):
     def __call__(  # type: ignore[override]
         self, env: ManagedEnv, term_name: str, weight: float, num_steps: int
     ) -> torch.Tensor:
-        """Write the weight of the current step.
+        """Write the weight that applies at the current step.
 
         Args:
             env: The environment.
@@ -301,7 +301,7 @@ class reward_curriculum(ManagerTermBase):
         reward_name: str,
         stages: Sequence[Mapping[str, Any]],
     ) -> dict[str, torch.Tensor]:
-        """Write the values of the current step.
+        """Write the values that apply at the current step.
 
         Args:
             env: The environment.
@@ -329,7 +329,7 @@ class termination_curriculum(reward_curriculum):
         termination_name: str,
         stages: Sequence[Mapping[str, Any]],
     ) -> dict[str, torch.Tensor]:
-        """Write the values of the current step; see `reward_curriculum`."""
+        """Write the current values; see `reward_curriculum` for the parameters."""
         return self._follow()
 
 
@@ -337,7 +337,7 @@ class termination_curriculum(reward_curriculum):
 
 
 class adaptive(ManagerTermBase):
-    """Adapt a live number or range to the score of recent episodes.
+    """Adapt a number or range, such as a weight, to the score of recent episodes.
 
     The value is interpolated from `start` to `end` by a level in [0, 1]. After every
     `min_episodes` episodes, the level rises by `step` if their mean score is above
@@ -421,7 +421,7 @@ class adaptive(ManagerTermBase):
 
 
 def live_tensor(env: ManagedEnv, address: str) -> torch.Tensor:
-    """Return the live tensor of a number or range that can change during training.
+    """Return the tensor of a number or range; writing to it changes the value.
 
     Args:
         env: The environment.

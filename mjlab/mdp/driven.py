@@ -38,7 +38,7 @@ class DrivenActionCfg(ActionTermCfg, ABC):
 
     @property
     def patterns(self) -> Patterns:
-        """Patterns of the controlled elements."""
+        """Patterns of the controlled elements; None for all."""
         field = f"{self.transmission}_names"
         names: Patterns = getattr(self, field)
         if names is not None and self.actuator_names is not None:

@@ -581,8 +581,8 @@ def as_bytes(env):
         (term(a_list), r"returned list; it has to return a tensor"),
         (term(as_bytes, scale=2.0), r"returned torch.uint8, but scale can be applied"),
         (term(delay_min_lag=-1), r"min_lag is -1; a lag cannot be negative"),
-        (term(delay_max_lag=-1), r"max_lag is -1, below min_lag, which is 0"),
-        (term(delay_min_lag=3), r"max_lag is 0, below min_lag, which is 3"),
+        (term(delay_max_lag=-1), r"max_lag is -1; it has to be at least min_lag, 0"),
+        (term(delay_min_lag=3), r"max_lag is 0; it has to be at least min_lag, 3"),
         (
             term(delay_max_lag=1, delay=DelayCfg(max_lag=2)),
             r"has both delay and delay_min_lag or delay_max_lag",
