@@ -172,7 +172,7 @@ class muscle_fatigue(ManagerTermBase):
         self._write(env, mask)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Set the fatigue to 0, and keep peak forces that reset events wrote."""
+        """Set the fatigue to 0, and keep peak forces written by reset events."""
         present = self._force(self._env)
         # If no reset event wrote the force, restore the value before fatigue.
         rested = torch.where(present == self._written, self._rested, present)

@@ -77,7 +77,9 @@ class MuscleRegression:
         self._updates = 0
 
     def learn(self, rows: torch.Tensor) -> dict[str, Any]:
-        """Fit the network to rows; return the loss and the metrics of `measure`.
+        """Fit the network to training rows.
+
+        Returns the loss, and the metrics of `measure` on the held-out rows.
 
         Args:
             rows: Rows of `MuscleTupleBuffer.rows`, on any device, shape (n, width).
@@ -235,7 +237,7 @@ class MuscleRegression:
     def _check(self, rows: torch.Tensor) -> None:
         if rows.shape[-1] != self._layout.width:
             raise LearnerError(
-                f"Rows have {rows.shape[-1]} numbers; this model needs "
+                f"Rows have {rows.shape[-1]} columns; this model needs "
                 f"{self._layout.width}."
             )
         few = rows.shape[0] < self.cfg.batch_size and not self.cfg.allow_small_batch

@@ -1,4 +1,4 @@
-"""The muscle network, from target torques to activations, and cascades of networks."""
+"""Muscle network, from target torques to activations, and cascades of networks."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class MuscleNetwork(nn.Module):
             num_dofs: Number of controlled dofs.
             num_muscles: Number of muscles.
             hidden: Widths of the hidden layers.
-            output: Output function: "relu_tanh" is 0 for y < 0; "sigmoid", of y − 2, is
-                always positive. y is the raw output.
+            output: Function from the raw output y to activations: "relu_tanh" is
+                max(0, tanh(y)), "sigmoid" is the logistic function of y − 2.
             is_cascaded: Whether the network follows others in a cascade.
-            muscle_scale: Input scale of map entries, which are divided by it, in N m.
-            torque_scale: Input scale of torques, which are divided by it, in N m.
+            muscle_scale: Entries of the torque map are divided by this value, in N m.
+            torque_scale: Target torques are divided by this value, in N m.
             seed: Seed of the initial weights.
         """
         super().__init__()
@@ -213,7 +213,10 @@ def cascade_term(
     previous: torch.Tensor,
     weight: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the term that a network adds to the sum, for acting and training."""
+    """Return a network's contribution to the summed output of its cascade.
+
+    Used for acting and for training, so that both compute the same output.
+    """
     return weight * network(red, torque, previous, weight)
 
 

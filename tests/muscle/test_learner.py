@@ -268,7 +268,7 @@ def test_the_original_preset_requires_a_full_batch():
 
 
 def test_rows_of_another_model_are_refused():
-    with pytest.raises(LearnerError, match="Rows have 31 numbers; this model needs"):
+    with pytest.raises(LearnerError, match="Rows have 31 columns; this model needs"):
         learner_of().learn(torch.zeros(10, 31))
 
 
@@ -482,7 +482,7 @@ def test_arrays_of_a_cascade_include_the_earlier_output_and_the_weight():
     earlier, weight = np.ones((64, 18)), np.full(64, 0.5)
     learner = published(is_cascaded=True)
     assert learner.learn([torque, red, dense, earlier, weight])["rows"] == 56
-    with pytest.raises(LearnerError, match="30 numbers; this model needs 49"):
+    with pytest.raises(LearnerError, match="30 columns; this model needs 49"):
         learner.learn([torque, red, dense])
 
 
