@@ -1,13 +1,13 @@
-"""A run's settings as JSON data: the task's id, and leaf values by path.
+"""Settings of a run as JSON: the task's id, and leaf values by path.
 
     {"task": id, "values": {path: leaf}, "names": {path: name}}
 
 and, for a task from a file, "file": {"name": "my_env.py:MyTaskCfg", "sha256": hash}.
 
-Leaves are numbers, words, paths and collections of them. `names` holds the names of
-classes, functions and specs in the configuration. They are compared with the names in
-the task, and are never looked up or imported. Reading a file builds the task and sets
-its leaves; nothing in the file is called.
+Leaves are numbers, strings, paths and collections of these. `names` contains the names
+of classes, functions and specs in the configuration. They are compared with the names
+in the task, and are never looked up or imported. Reading a file builds the task and
+sets its leaves; no code named in the file runs.
 """
 
 import json
@@ -44,7 +44,7 @@ class TaskChangedError(SettingsFileError):
     """Raised if the terms or classes of saved settings differ from the current task."""
 
     def __init__(self, differences: Sequence[str]) -> None:
-        """Take one sentence per difference, with the path and both values."""
+        """Create the message from one sentence per difference."""
         self.listed = " ".join(differences[:SHOWN])
         """The first differences."""
         if len(differences) > SHOWN:

@@ -1,4 +1,4 @@
-"""Columns of tensors whose first dimension is the world."""
+"""Selected columns of tensors of shape (num_envs, columns, ...)."""
 
 from __future__ import annotations
 

@@ -14,15 +14,15 @@ Scalar = bool | int | float
 def write_where(
     dest: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | Scalar
 ) -> None:
-    """Write `value` into the rows of `dest` in `mask`, in place.
+    """Write `value` to `dest` in the worlds of `mask`, in place.
 
-    Other rows are unchanged, bit for bit.
+    Other worlds are unchanged, bit for bit.
 
     Args:
         dest: Shape (num_envs, ...); can be a strided view.
         mask: Worlds to write, shape (num_envs,), bool.
-        value: A scalar, or a tensor that broadcasts to the shape of `dest`. A value of
-            one row, without a leading dimension, is written to every row in the mask.
+        value: A scalar, or a tensor that broadcasts to the shape of `dest`. Without a
+            world dimension, it is written to every world in the mask.
     """
     rows = _rows(dest, mask)
     if not isinstance(value, torch.Tensor):
@@ -37,7 +37,7 @@ def write_where(
 
 
 def fill_where(dest: torch.Tensor, mask: torch.Tensor, value: Scalar) -> None:
-    """Fill the rows of `dest` in `mask` with one number, in place."""
+    """Fill `dest` with a number in the worlds of `mask`, in place."""
     dest.masked_fill_(_rows(dest, mask), value)
 
 

@@ -18,7 +18,8 @@ class NoiseCfg(Config):
     """Base class of noise that is drawn at every call."""
 
     operation: Literal["add", "scale", "abs"] = "add"
-    """Use of the noise: added to the value, as a factor, or in place of the value."""
+    """How the noise is applied: "add" adds it to the value, "scale" multiplies the
+    value by it, "abs" replaces the value by it."""
 
 
 class ConstantNoiseCfg(NoiseCfg):
@@ -49,7 +50,7 @@ class GaussianNoiseCfg(NoiseCfg):
 
 
 class NoiseModelCfg(Config):
-    """Noise model without state. Subclasses add state, such as a bias."""
+    """Noise model without internal state. Subclasses add state, such as a bias."""
 
     noise_cfg: NoiseCfg
     """The noise drawn at each call."""
