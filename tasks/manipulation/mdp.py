@@ -88,18 +88,21 @@ def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
 
 
 def reach(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
-    """Return the closeness of gripper and object, 0 to 1.
+    """Return 1 - tanh(d / std), where d is the distance from gripper to object.
 
     Args:
         env: The environment.
         command_name: The goal command.
-        std: Distance at which the reward is 1 - tanh(1) = 0.24, in m.
+        std: Distance at which the reward is 0.24, in m.
     """
     return _near(goal_command(env, command_name).reach_distance(), std)
 
 
 def bring(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
-    """Return the closeness of object (or gripper) and goal, 0 to 1; see `reach`."""
+    """Return 1 - tanh(d / std), where d is the distance from object to goal.
+
+    If the command has no object, d is the distance from gripper to goal.
+    """
     return _near(goal_command(env, command_name).distance(), std)
 
 

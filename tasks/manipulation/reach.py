@@ -26,8 +26,8 @@ HELD = {"command_name": GOAL, "duration": 0.5}
 """Success condition: half a second within the command's radius, 3 cm."""
 
 _LARGEST_SCALE = 0.5
-"""Maximum change of a target per unit of action, rad. The published rule, a quarter of
-the motor's effort, gives 5.5 for the last wrist joint, which random actions would
+"""Maximum change of a joint target per unit of action, rad. Without it, the scale of
+`Motor.action_scale` is 5.5 for the last wrist joint, which random actions would
 spin."""
 
 ARM = SceneEntityCfg("robot", joint_names=ARM_JOINTS)

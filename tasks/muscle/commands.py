@@ -15,7 +15,7 @@ from mjlab.tensors.masks import write_where
 
 
 class GaitCommandCfg(CommandTermCfg):
-    """Command: walking speed, and a gait phase that advances at a matching rate.
+    """Command of a walking speed and a gait phase, whose rate depends on the speed.
 
     An episode starts in mid-stride, at a random phase, in the pose of the gait and with
     the commanded speed.
@@ -89,7 +89,8 @@ class GaitCommand(CommandTerm):
         self.phase = torch.zeros(env.num_envs, device=env.device)
         """Phase of the gait cycle, 0 to 1, shape (num_envs,)."""
         self.place = torch.zeros(env.num_envs, device=env.device)
-        """Distance that the walker should have covered, in m, shape (num_envs,)."""
+        """Reference position along the path: distance that the walker should have
+        covered, in m, shape (num_envs,)."""
         self._command = torch.zeros(env.num_envs, 3, device=env.device)
         self._update()
 

@@ -53,7 +53,7 @@ class MuscleEnv(SingleEnv):
         self._term.load_network(state, self._term.version + 1)
 
     def get_muscle_tuples(self) -> MuscleTuples:
-        """Return one row per step since the last call, and clear the rows.
+        """Return the training rows since the last call, one per step, and clear them.
 
         A row is the reduced torque map, followed by the requested torques, in N m. At
         most the last `MuscleActionCfg.kept_steps` steps are stored.

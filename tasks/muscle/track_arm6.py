@@ -117,7 +117,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
 
 MOST_ERROR = 0.07
 """Maximum mean error of a successful episode, including transitions between targets,
-rad. Without a policy it is 0.08."""
+rad. Without a policy, the mean error is 0.08."""
 
 
 def behind(env: Env) -> torch.Tensor:

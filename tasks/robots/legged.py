@@ -34,7 +34,7 @@ class Foot:
 
 @dataclass(frozen=True, kw_only=True)
 class LeggedRobot(Robot):
-    """Robot with what a walking task on flat ground needs; see `legged_robot`."""
+    """Robot with the data that walking tasks need; create it with `legged_robot`."""
 
     clock: tuple[int, ...] = ()
     """Half of the stride in which each foot steps, 0 or 1."""

@@ -88,9 +88,9 @@ def go1_observations(*, rough: bool = True) -> dict[str, ObservationGroupCfg]:
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
     """Return the rewards of a clocked trot.
 
-    The kernel of the standing pose is three times as wide as the robot's, so
-    exploration noise does not saturate it. On rough terrain, contacts of shanks and
-    trunk and self-contacts are penalised.
+    The standard deviations of the standing pose are three times the robot's, so that
+    exploration noise does not reduce this reward to zero. On rough terrain, contacts of
+    shanks and trunk and self-contacts are penalised.
     """
     terms = clocked_rewards(GO1, TROT, TROT_LEGS, rough=rough)
     terms["pose"].params["std_standing"] = {

@@ -67,7 +67,7 @@ class commands_vel(ManagerTermBase):
     def __call__(
         self, env: ManagedEnv, command_name: str, velocity_stages: Sequence[Stage]
     ) -> torch.Tensor:
-        """Write the ranges of the current step; they were read at construction."""
+        """Write the current ranges. The stages were read at construction."""
         ends = [each(env, command_name, "", ()) for each in self._schedules]
         return ends[0]
 

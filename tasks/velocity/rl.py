@@ -10,8 +10,8 @@ from mjlab.tasks.velocity.symmetry import (
 HIDDEN_DIMS = (512, 256, 128)
 
 HIDDEN_DIMS_ON_CPU = (256, 128, 64)
-"""Hidden layer sizes for a CPU. The learner takes a third of an iteration's time; with
-`HIDDEN_DIMS` it takes half."""
+"""Hidden layer sizes for a CPU. The learner takes a third of the time of an iteration,
+with `HIDDEN_DIMS` half of it."""
 
 
 def velocity_rl(
@@ -104,9 +104,9 @@ def mirrored_rl_on_cpu(
 
 
 WORLDS_ON_CPU = 256
-"""256 worlds, batches of 6,144 steps: with a clock, little exploration finds a gait.
-Without a clock 512 worlds were needed, and without equivariant networks 2,048
-(docs/decisions/0027)."""
+"""Number of worlds on a CPU; a batch has 6,144 steps. With a gait clock, little
+exploration is needed to find a gait. Without a clock 512 worlds were needed, and
+without equivariant networks 2,048 (docs/decisions/0027)."""
 
 
 def go1_flat_rl() -> PpoAgentCfg:
@@ -129,14 +129,14 @@ def g1_flat_rl() -> PpoAgentCfg:
 
 
 def go1_rough_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a Go1 learns rough terrain from nothing."""
+    """Return settings to train a Go1 on rough terrain, without a pretrained policy."""
     agent = go1_flat_rl()
     agent.max_iterations = 1000
     return agent
 
 
 def g1_rough_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a G1 learns rough terrain from nothing."""
+    """Return settings to train a G1 on rough terrain, without a pretrained policy."""
     agent = g1_flat_rl()
     agent.max_iterations = 2000
     return agent
