@@ -68,7 +68,7 @@ def quiet(cfg: Any) -> None:
 
 
 def give_command(env: Any, given: Values) -> None:
-    """Set the command of the only command term, if there is one."""
+    """Set the command of the task's command term, if it has one."""
     import torch
 
     for name in env.command_manager.active_terms:

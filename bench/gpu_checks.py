@@ -1,6 +1,6 @@
 """Checks of `bench/gpu.py`: functions that take a `Plan`, run in separate processes.
 
-A result contains the measured values, and "passed" if it is judged.
+A result contains the measured values, and "passed" if the check has a criterion.
 """
 
 import contextlib
@@ -300,7 +300,7 @@ def fused(plan: Plan, task: str) -> Result:
 
 
 def two_fused(plan: Plan, task: str) -> Result:
-    """Replay a graph after another one was dropped and its modules were unloaded."""
+    """Replay a graph after another graph was freed and its modules were unloaded."""
     import warp as wp
 
     other, kept = (plan.make(plan.briefly(task), "fused") for _ in range(2))

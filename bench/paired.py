@@ -204,10 +204,11 @@ def described(point: str, found: dict[str, Any]) -> str:
     low, high = found["speed"]["interval"]
     processor = found["speed_by_processor_time"]
     return (
-        f"{point}: {found['speed']['median']:.3f} of the speed before (95 %: {low:.3f} "
-        f"to {high:.3f}), by processor time {processor['median']:.3f} "
+        f"{point}: {found['speed']['median']:.3f} times the speed before (95 %: "
+        f"{low:.3f} to {high:.3f}), by processor time {processor['median']:.3f} "
         f"({processor['interval'][0]:.3f} to {processor['interval'][1]:.3f}); "
-        f"{found['before_step_ms']:.2f} ms a step, now {found['after_step_ms']:.2f} ms"
+        f"{found['before_step_ms']:.2f} ms per step before, "
+        f"{found['after_step_ms']:.2f} ms after"
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import mjlab
 
 ORIGIN = Path(mjlab.__file__).parents[1]
-if ORIGIN != Path.cwd():  # Sent before slow imports.
+if ORIGIN != Path.cwd():  # Check before slow imports.
     raise RuntimeError(f"mjlab is imported from {ORIGIN}, not from {Path.cwd()}.")
 
 import torch
@@ -63,7 +63,7 @@ class Filled(Exception):
 def updates(
     env: ManagerBasedRlEnv, settings: dict[str, Any]
 ) -> Callable[[int], Iterator[None]]:
-    """Run updates of the task's CPU learner, always from one rollout."""
+    """Run updates of the task's CPU learner, always from the same rollout."""
     agent = load_task(settings["task"]).on_cpu.rl()
     agent.evaluation.every = 0
     loop = importlib.import_module("mjlab.rl").TrainingLoop(env, agent, writers=[])

@@ -58,7 +58,7 @@ def main() -> None:
 
 @dataclass
 class Turns:
-    """Times and memory by block."""
+    """Times and memory use of the alternating blocks."""
 
     plain_s: list[float] = field(default_factory=list)
     """Seconds of unrecorded blocks, one more than recorded ones."""
@@ -134,7 +134,7 @@ def take_turns(
 
 
 def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
-    """Return the fraction of a step that recording takes, and its growth.
+    """Return the cost of recording as a fraction of a step, and its growth.
 
     Args:
         turns: The measured blocks.

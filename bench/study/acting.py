@@ -117,7 +117,7 @@ class Actor:
         self._before = torch.zeros(rows, LENGTH, 2 * WIDTH)
 
     def is_ready(self) -> bool:
-        """Return True; a caller waits for it until the process has started."""
+        """Return True. Callers wait for this call until the process has started."""
         return True
 
     def collect(

@@ -122,7 +122,10 @@ class Budget:
         return enough or seconds >= self.longest
 
     def next_look(self, samples: int, seconds: float) -> tuple[float, float]:
-        """Return samples and seconds of the next evaluation, whichever comes first."""
+        """Return the samples and the seconds at which the next evaluation is due.
+
+        The evaluation runs when one of them is reached.
+        """
         if samples < self.samples:
             return samples + self.samples / LOOKS, math.inf
         return math.inf, seconds + self.seconds / LOOKS

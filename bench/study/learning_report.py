@@ -54,7 +54,7 @@ def counts_of(curves: Curves) -> list[int]:
 
 
 def scores(runs: Sequence[Curve], name: str, limit: float) -> list[float]:
-    """Return scores of the seeds that reached `limit` samples or seconds."""
+    """Return scores at `limit` samples or seconds, for seeds that reached the limit."""
     return [score for run in runs if (score := run.at(name, limit)) is not None]
 
 
