@@ -230,7 +230,7 @@ class Sweep:
 
 
 def key_of(name: str, count: int, threads: int | None) -> str:
-    """Return the key of a result."""
+    """Return the key of a result: NAME/WORLDS, and /blockTHREADS for block sizes."""
     return f"{name}/{count}" if threads is None else f"{name}/{count}/block{threads}"
 
 

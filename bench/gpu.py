@@ -76,8 +76,8 @@ KINDS: dict[str, tuple[float, str]] = {
     "muscle": (60, "cpu"),
     "classic": (60, "cpu"),
 }
-"""Kinds of checks: expected seconds with compiled kernels, and device of a rehearsal:
-the stand-in, or Warp's CPU device where the stand-in lacks something."""
+"""Kinds of checks: expected seconds with compiled kernels, and device of a rehearsal.
+Checks that the stand-in does not support use Warp's CPU device."""
 
 RIGHT = """
 facts shared capture bits failed_capture fused.Velocity-G1-Flat engines.g1.256

@@ -51,8 +51,8 @@ mujoco mujoco-core mujoco-warp warp-lang rsl-rl-lib tensordict pyvers tyro
 docstring_parser typeguard gymnasium Farama-Notifications GitPython gitdb smmap PyOpenGL
 glfw
 """.split()
-"""Packages that checks and trainings import and the other machine lacks, in the
-versions of `constraints.txt`."""
+"""Packages that checks and trainings import and that are not on the other machine, in
+the versions of `constraints.txt`."""
 
 PEER = "mjlab==1.6.0 mujoco==3.11.0 mujoco-warp==3.11.0 rsl-rl-lib==5.4.2".split()
 PEER += "prettytable==3.18.0 wcwidth==0.9.4".split()
@@ -254,9 +254,9 @@ def unpack(packages: Sequence[str], site: Path) -> None:
 def keep_architecture(library: Path, arch: int) -> int:
     """Remove machine code of other architectures from a shared library.
 
-    Each fat binary keeps its place. Its header, the machine code for `arch` and the
-    portable PTX stay as they are, and zeros, which compress well, follow. The driver
-    reads as many bytes as the header states.
+    The offset of each fat binary is unchanged. Its header, the machine code for `arch`
+    and the portable PTX are kept; the rest is filled with zeros, which compress well.
+    The driver reads only as many bytes as the header states.
 
     Returns:
         The number of fat binaries.

@@ -27,7 +27,7 @@ from mjlab.envs import ManagerBasedRlEnv
 def main() -> None:
     """Build worlds, then run the number of steps or updates in each input line."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # Library output must not mix with the answers.
+    os.dup2(2, 1)  # Libraries print to standard error, so answers stay separate.
     settings = json.loads(sys.argv[1])
     torch.set_num_threads(1)
     env = build(settings)

@@ -98,7 +98,7 @@ class Side:
 def run_side(settings: dict[str, Any]) -> None:
     """Build the environment, then run a block for each number on standard input."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # Library output must not mix with the answers.
+    os.dup2(2, 1)  # Libraries print to standard error, so answers stay separate.
     start = time.perf_counter()
     env = build(**settings)
     env.reset()

@@ -77,7 +77,7 @@ class Turns:
 
 
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """Return all figures of the measurement."""
+    """Run the blocks, and return cost, memory growth and file size of recording."""
     plain = build(args)
     bare = build(args)
     recorded = RecordEpisode(bare, folder, save_video=False, trajectory_name="run")

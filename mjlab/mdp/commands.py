@@ -89,7 +89,6 @@ class PoseCommandCfg(CommandTermCfg):
     world's spawn origin. `command` is in the root frame in both cases."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return PoseCommand(name, self, env)
 
 
@@ -177,7 +176,6 @@ class UniformVectorCommandCfg(CommandTermCfg):
     """Range of each number."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return UniformVectorCommand(name, self, env)
 
 

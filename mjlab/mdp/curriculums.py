@@ -91,9 +91,9 @@ class terrain_levels_by_survival(ManagerTermBase):
     """Move worlds to harder terrain after an episode without a failure.
 
     A world moves up if its episode reached a time limit, and down if it failed in the
-    first half of the time. Unlike `terrain_levels`, it does not compare distances, so
-    worlds whose commands change or are zero move up as well. Returns the level of each
-    world.
+    first half of the time limit. Unlike `terrain_levels`, this term does not compare
+    distances, so worlds whose commands change or are zero also move up. Returns the
+    level of each world.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -318,7 +318,7 @@ class reward_curriculum(ManagerTermBase):
 class termination_curriculum(reward_curriculum):
     """Set parameters of a termination, depending on the number of steps.
 
-    Stages are those of `reward_curriculum`, without weights.
+    Stages have the format of `reward_curriculum`, without weights.
     """
 
     kind = "termination"

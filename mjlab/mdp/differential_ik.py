@@ -136,7 +136,6 @@ class DifferentialIKActionCfg(FrameActionCfg):
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return DifferentialIKAction(name, self, env)
 
 

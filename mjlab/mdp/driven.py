@@ -128,7 +128,6 @@ class DrivenAction(ActionTerm):
         self.processed_action.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors, for snapshots."""
         return {"processed_action": self.processed_action}
 
     def _values(

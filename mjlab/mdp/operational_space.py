@@ -57,7 +57,6 @@ class OperationalSpaceActionCfg(FrameActionCfg):
     command = "effort"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return OperationalSpaceAction(name, self, env)
 
 

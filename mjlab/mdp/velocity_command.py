@@ -70,7 +70,6 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     """Probability that an episode starts with the root moving at the command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return UniformVelocityCommand(name, self, env)
 
 

@@ -98,7 +98,6 @@ class MuscleActionCfg(ActionTermCfg):
     """Batch size of the network on a CPU, in worlds."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
         return MuscleAction(name, self, env)
 
 
@@ -356,7 +355,6 @@ class MuscleAction(ActionTerm):
         self._is_past = True
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         rows = self.buffer.state_dict()
         cascade = {} if self.cascade is None else {"weights": self.cascade.weights}
         return {

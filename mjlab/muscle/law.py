@@ -136,8 +136,8 @@ class StablePdLaw(PlainPdLaw):
     """Stable PD law (Tan, Liu and Turk 2011).
 
     It uses the position and velocity at the end of the physics step, predicted from the
-    inertia matrix and all other forces. It is stable with gains for which the plain law
-    at the same rate is unstable.
+    inertia matrix and all other forces. It is stable with gains for which PD control at
+    the same rate is unstable.
     """
 
     def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:

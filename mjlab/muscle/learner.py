@@ -29,7 +29,7 @@ class LearnerError(ValueError):
 
 
 class MuscleRegression:
-    """Trains a muscle network, on a device that can differ from that of the worlds.
+    """Trains a muscle network, on the device of the worlds or on another device.
 
     The network is not copied: if the worlds use the same network on the same device,
     new weights take effect without being published.

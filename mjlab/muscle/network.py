@@ -244,7 +244,7 @@ def cascade_weights(
     """Return the weight of each network in each world, shape (num_worlds, networks).
 
     A network has a high weight if the torque capacity of the world's anatomy differs
-    clearly from those of the anatomies that the earlier networks were trained on.
+    clearly from the capacities for which the earlier networks were trained.
 
     Args:
         capacities: `joint_capacity` for each network, with the anatomy clipped to its

@@ -216,7 +216,7 @@ def _is_code(value: Any) -> bool:
 
 
 class _Reader:
-    """Sets the leaf values of a file in a task's configurations."""
+    """Applies the leaf values of a settings file to a task's configurations."""
 
     def __init__(self, saved: Settings) -> None:
         self._saved = saved
@@ -225,7 +225,7 @@ class _Reader:
         self.differences: dict[str, str] = {}
         """Differences between file and task by path, as sentences."""
         self.switched_off: list[str] = []
-        """Paths of terms that the task has and the file lacks."""
+        """Paths of terms that are in the task but not in the file."""
 
     def build(self, part: Part, path: str) -> Any:
         """Return a part of the task with its saved leaf values.

@@ -149,7 +149,9 @@ def _enum_of(data: dict[str, Any], part: Part, path: str) -> enum.Enum:
     for kind in members:
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return kind[data["$enum"]]
-    raise SettingsFileError(f"{path} is an enum member in the file, not in the task.")
+    raise SettingsFileError(
+        f"{path} is an enum member in the file, but the task has another type there."
+    )
 
 
 def _array_of(data: dict[str, Any], part: Part, path: str) -> Any:

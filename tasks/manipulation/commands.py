@@ -52,7 +52,6 @@ class GoalCommandCfg(CommandTermCfg):
     """Entity with a fixed base that is placed at the goal, visible to cameras."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return GoalCommand(name, self, env)
 
 

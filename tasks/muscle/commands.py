@@ -53,7 +53,6 @@ class GaitCommandCfg(CommandTermCfg):
     """Joint that moves the root vertically. None for a floating root."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return GaitCommand(name, self, env)
 
 
@@ -135,7 +134,6 @@ class GaitCommand(CommandTerm):
         super().advance(dt)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         own = {"speed": self.speed, "phase": self.phase, "place": self.place}
         own["command"] = self._command
         return super().state() | own

@@ -204,8 +204,8 @@ def _place_of(earlier: str) -> Path:
     """Return the path of a run or checkpoint, or of a task's shipped policy."""
     if earlier not in entries():
         return find(earlier).place
-    # A task means its shipped policy. Its newest run is often the one that starts now,
-    # which has no checkpoint yet.
+    # Use the shipped policy: the newest run of a task is often the run that is just
+    # starting, which has no checkpoint yet.
     if (shipped := load_task(earlier).trained) is None:
         raise WeightError(f"No policy ships with {earlier}. Name a run or checkpoint.")
     return shipped

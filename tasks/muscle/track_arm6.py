@@ -42,7 +42,6 @@ class JointTargetCommandCfg(CommandTermCfg):
     """Fraction of a joint's range from which targets are sampled."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return JointTargetCommand(name, self, env)
 
 
@@ -72,7 +71,6 @@ class JointTargetCommand(CommandTerm):
         return away.square().mean(dim=1).sqrt()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return super().state() | {"target": self._target}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:

@@ -119,7 +119,6 @@ class move_arms(ManagerTermBase):
         self._head_for(mask, goal, self._first_steps)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "now": self._now,
             "rate": self._rate,

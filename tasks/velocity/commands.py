@@ -19,7 +19,6 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     standing, so a clocked gait steps in place at zero command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return TwistCommand(name, self, env)
 
 
@@ -36,7 +35,6 @@ class TwistCommand(UniformVelocityCommand):
         live."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors; copy into them to restore a snapshot."""
         return super().state() | {"speed": self.speed, "moving": self.moving}
 
     def derive(self) -> None:

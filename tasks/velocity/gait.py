@@ -203,7 +203,6 @@ class GaitActionCfg(mdp.JointPositionActionCfg):
     """Name of the velocity command that the gait follows."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return GaitAction(name, self, env)
 
 

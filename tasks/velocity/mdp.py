@@ -153,7 +153,6 @@ class track_mean_yaw_rate(ManagerTermBase):
         self._mean.masked_fill_(mask, 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {"mean": self._mean}
 
 
@@ -361,7 +360,6 @@ class feet_swing_height(ManagerTermBase):
         self._peak.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {"peak": self._peak}
 
 

@@ -40,7 +40,7 @@ def terrain_edge_reached(
 
 
 class commands_vel(ManagerTermBase):
-    """Sets ranges of a command by the number of environment steps.
+    """Sets ranges of a command at given numbers of environment steps.
 
     Each entry of `velocity_stages` applies from its `step` on; ranges that it does not
     name are unchanged. Returns the upper end of the first named range.

@@ -140,7 +140,6 @@ class punch_bodies(ManagerTermBase):
         write_where(self.steps_left, mask, cooldown)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "level": self.level,
             "wrench": self.wrench,
@@ -205,7 +204,9 @@ def punches_of(env: ManagedEnv, event: str) -> punch_bodies | None:
     if bound is None:
         return None
     if not isinstance(bound.instance, punch_bodies):
-        raise TermError(f"event={event!r} is not an event with `punch_bodies`.")
+        raise TermError(
+            f"event={event!r} is not an event whose func is `punch_bodies`."
+        )
     return bound.instance
 
 

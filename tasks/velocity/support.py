@@ -92,7 +92,6 @@ class supporting_hand(ManagerTermBase):
         """Fraction of the full strength in each world, shape (num_envs, 1), live."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"level": self.level}
 
     def __call__(
@@ -161,7 +160,7 @@ class support_level(ManagerTermBase):
         if hand is not None:
             if not isinstance(hand, supporting_hand):
                 raise TermError(
-                    f"event={name!r} is not an event with `supporting_hand`."
+                    f"event={name!r} is not an event whose func is `supporting_hand`."
                 )
             self._level = hand.level
 

@@ -316,7 +316,7 @@ def test_weights_of_another_muscle_count_are_refused():
 def test_insufficient_memory_is_refused():
     network = MuscleNetwork(24, 6, 18)
     size = WeightStore.nbytes_for(network)
-    with pytest.raises(WeightError, match=f"need {size} bytes, not 100"):
+    with pytest.raises(WeightError, match=f"need {size} bytes, but memory has 100"):
         WeightStore(network, bytearray(100))
 
 
