@@ -133,7 +133,10 @@ class GymWorlds:
             seed: Seed of the scene. None derives it from the last given seed and the
                 number of scenes since, so that a seed determines all later scenes.
         """
-        raise ValueError("These worlds have no scene that can be rebuilt.")
+        raise ValueError(
+            "These worlds have no scene that can be rebuilt. Omit reconfiguration_freq "
+            "and the reset option 'reconfigure'."
+        )
 
     def limit_episodes(self, steps: int) -> None:
         """Rebuild the worlds with another time limit.

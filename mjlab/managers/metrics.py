@@ -171,7 +171,8 @@ class OutcomeManager(Manager[BoundTerm]):
     def column(self, name: str) -> int:
         if not self.terms:
             raise UnknownNameError(
-                f"There is no outcome term {name!r}. The task declares no outcomes."
+                f"There is no outcome term {name!r}. The task declares no outcomes: "
+                "add terms to cfg.outcomes."
             )
         return super().column(name)
 

@@ -101,7 +101,7 @@ class RewardManager(Manager[BoundTerm]):
         return torch.sum(parts, dim=-1, out=self.reward)
 
     def weight(self, name: str) -> torch.Tensor:
-        """Return the live weight of a term, shape (). Writing to it sets the weight."""
+        """Return the weight of a term, shape (). Writing to the tensor changes it."""
         return self.weights[self.column(name)]
 
     def set_weight(self, name: str, value: torch.Tensor | float) -> None:

@@ -109,7 +109,7 @@ class PoseCommand(CommandTerm):
         self._moves_along = cfg.command_frame == "base"
         self._ranges = DrawRanges(vars(cfg.ranges), env.device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,). Curricula write them."""
+        """Sampling ranges by name, each of shape (2,). Curricula write to them."""
         self._drawn = _identity_poses(env)
         self._command = _identity_poses(env)
         self.goal_pose_w = _identity_poses(env)
@@ -191,7 +191,7 @@ class UniformVectorCommand(CommandTerm):
         by_name = {f"number {i}": each for i, each in enumerate(cfg.ranges)}
         self._ranges = DrawRanges(by_name, env.device)
         self.ranges = self._ranges.bounds
-        """Live ranges, shape (numbers, 2). Curricula write them."""
+        """Sampling ranges, shape (numbers, 2). Curricula write to them."""
         self._command = torch.zeros(env.num_envs, len(cfg.ranges), device=env.device)
 
     @property

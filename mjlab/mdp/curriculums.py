@@ -433,8 +433,8 @@ def live_tensor(env: ManagedEnv, address: str) -> torch.Tensor:
     parts = address.split("/")
     if len(parts) != 3:
         raise ValueError(
-            f"{address!r} is not '<manager>/<term>/<parameter>', such as "
-            "'reward/alive/weight'."
+            f"{address!r} is not an address; it has to be "
+            "'<manager>/<term>/<parameter>', such as 'reward/alive/weight'."
         )
     kind, name, parameter = parts
     if kind == "reward" and parameter == "weight":
@@ -464,8 +464,8 @@ def _like(target: torch.Tensor, value: Value) -> torch.Tensor:
     tensor = torch.tensor(value, dtype=target.dtype, device=target.device)
     if tensor.shape != target.shape:
         raise ValueError(
-            f"{value!r} has shape {tuple(tensor.shape)}; the parameter has shape "
-            f"{tuple(target.shape)}."
+            f"{value!r} has shape {tuple(tensor.shape)}; it has to have the shape of "
+            f"the parameter, {tuple(target.shape)}."
         )
     return tensor
 

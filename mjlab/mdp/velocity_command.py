@@ -93,7 +93,7 @@ class UniformVelocityCommand(CommandTerm):
         heading = cfg.ranges.heading or (0.0, 0.0)
         self._ranges = DrawRanges(vars(cfg.ranges) | {"heading": heading}, device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,). Curricula write them."""
+        """Sampling ranges by name, each of shape (2,). Curricula write to them."""
         self._has_forward = cfg.rel_forward_envs > 0.0
         self._has_heading = shares[1] > 0.0
         self._has_world = cfg.rel_world_envs > 0.0
@@ -198,7 +198,10 @@ def _class_fractions(cfg: UniformVelocityCommandCfg) -> list[float]:
     if sum(shares.values()) > 1.0 + 1e-9:
         raise ValueError(f"Command fractions have to add up to at most 1: {listed}.")
     if shares["rel_heading_envs"] > 0.0 and cfg.ranges.heading is None:
-        raise ValueError(f"ranges.heading is None; heading commands need it: {listed}.")
+        raise ValueError(
+            f"ranges.heading is None, but rel_heading_envs is above 0: {listed}. Set "
+            "ranges.heading, or heading_command=False."
+        )
     return list(shares.values())
 
 

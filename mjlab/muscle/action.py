@@ -404,7 +404,10 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
     term = env.action_manager.term(name)
     if not isinstance(term, MuscleAction):
         kind = type(term).__name__
-        raise ValueError(f"Action {name!r} is a {kind}, not a MuscleAction.")
+        raise ValueError(
+            f"Action {name!r} is a {kind}, not a MuscleAction. Pass the name of a "
+            "MuscleActionCfg term."
+        )
     return term
 
 

@@ -272,5 +272,8 @@ def in_blocks(rows: int, block: int) -> list[slice]:
     number of worlds.
     """
     if rows % block:
-        raise ValueError(f"{rows} rows cannot be divided into blocks of {block}.")
+        raise ValueError(
+            f"{rows} rows cannot be divided into blocks of {block}. Use a multiple of "
+            f"{block} rows."
+        )
     return [slice(start, start + block) for start in range(0, rows, block)]

@@ -107,7 +107,7 @@ def check_weights(
     if missing or strange:
         raise WeightError(
             f"The weights do not match the network. Missing: {missing or 'none'}; "
-            f"unexpected: {strange or 'none'}."
+            f"unexpected: {strange or 'none'}. Use weights of the same architecture."
         )
     for name, shape in shapes.items():
         if state[name].shape != shape:

@@ -373,7 +373,8 @@ def _task_file(data: Any, where: str) -> TaskFile:
     match = _TASK_FILE.fullmatch(data["name"])
     if match is None or not re.fullmatch("[0-9a-f]{64}", data["sha256"]):
         raise SettingsFileError(
-            f"{where}: file is {data['name']!r}, not FILE.py:CLASS with a SHA-256."
+            f"{where}: the entry 'file' has the name {data['name']!r}; it needs a name "
+            "FILE.py:CLASS, and a SHA-256 checksum of 64 hexadecimal digits."
         )
     check_name(match["file"], f"{where} names the file", SettingsFileError)
     return TaskFile(data["name"], data["sha256"])

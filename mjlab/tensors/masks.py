@@ -30,8 +30,11 @@ def write_where(
         return
     fits = value.dtype == dest.dtype or torch.can_cast(value.dtype, dest.dtype)
     if not fits:
-        raise TypeError(f"A {value.dtype} value does not fit a {dest.dtype} tensor.")
-    # `torch.where` with `out` checks the types, and `expand_as` the shapes.
+        raise TypeError(
+            f"A {value.dtype} value cannot be written to a {dest.dtype} tensor. "
+            f"Convert it with value.to({dest.dtype})."
+        )
+    # `expand` raises if the shape does not fit.
     chosen = value.to(dest.dtype).expand(dest.shape)
     torch.where(rows, chosen, dest, out=dest)
 

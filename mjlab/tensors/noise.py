@@ -211,8 +211,10 @@ def _check_order(
 ) -> None:
     if isinstance(cfg, UniformNoiseCfg) and bool((first > second).any()):
         raise ValueError(
-            f"n_min of the noise of {stream!r} is {cfg.n_min}, above n_max, which is "
-            f"{cfg.n_max}."
+            f"n_min of the noise of {stream!r} is {cfg.n_min}; it has to be at most "
+            f"n_max, {cfg.n_max}."
         )
     if isinstance(cfg, GaussianNoiseCfg) and bool((second < 0.0).any()):
-        raise ValueError(f"std of the noise of {stream!r} is negative: {cfg.std}.")
+        raise ValueError(
+            f"std of the noise of {stream!r} is {cfg.std}; it has to be 0 or more."
+        )

@@ -20,7 +20,7 @@ _STANDING, _MOVING, _KNEE = 0.08, 0.3, 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Foot:
-    """Foot of a legged robot. The model has the site BODY_sole below it."""
+    """Foot of a legged robot. The model needs a site called BODY_sole at its sole."""
 
     body: str
     """Body of the foot."""

@@ -370,7 +370,7 @@ def feet_slip(
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
-    """Sum of squares of the horizontal velocities of feet in contact, (m/s)²."""
+    """Sum of squared horizontal velocities of the feet in contact, (m/s)²."""
     is_down = contact_sensor(env, sensor_name).is_in_contact()
     sliding = _foot_velocity_xy(asset_cfg).square() * is_down.unsqueeze(-1)
     cost = sliding.flatten(1).sum(dim=1)

@@ -110,7 +110,7 @@ without equivariant networks 2,048 (docs/decisions/0027)."""
 
 
 def go1_flat_rl() -> PpoAgentCfg:
-    """Return settings with which a Go1 walks after 2 million steps."""
+    """Return PPO settings that train a Go1 to walk in 2 million steps."""
     agent = mirrored_rl_on_cpu(
         Go1EquivariantModelCfg, max_iterations=400, entropy_coef=0.005, tied_actor=True
     )
@@ -119,7 +119,7 @@ def go1_flat_rl() -> PpoAgentCfg:
 
 
 def g1_flat_rl() -> PpoAgentCfg:
-    """Return settings with which a G1 walks after 3.7 million steps."""
+    """Return PPO settings that train a G1 to walk in 3.7 million steps."""
     return mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
         max_iterations=600,

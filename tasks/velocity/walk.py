@@ -150,7 +150,7 @@ def actions(
 
     Args:
         robot: The robot.
-        gait: Gait of a biped; the targets are relative to it.
+        gait: Gait of a biped, to which the targets are relative. None for other robots.
     """
     scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
     if gait is None:
@@ -203,7 +203,8 @@ def observations(
 
     Args:
         robot: The robot.
-        gait: Gait of a biped; the critic of a biped also observes its assistance.
+        gait: Gait of a biped, whose critic also observes the assistance. None for other
+            robots.
     """
     groups = clocked_observations(robot, clock_of(robot, gait))
     for group in groups.values():
@@ -320,7 +321,7 @@ def rewards(
 
     Args:
         robot: The robot.
-        gait: Gait of a biped.
+        gait: Gait of a biped. None for other robots.
     """
     joints = acted_joints(robot)
     if gait is None:

@@ -590,7 +590,7 @@ def as_bytes(env):
         (term(history_length=-2), r"has history_length=-2; it cannot be negative"),
         (term(clip=(1.0, -1.0)), r"has clip=\(1.0, -1.0\); it has to be"),
         (term(scale=(1.0, 2.0, 3.0)), r"has a scale of shape \(3,\).*\(2,\)"),
-        (term(noise=UniformNoiseCfg(n_min=1.0, n_max=0.0)), r"n_min .* above n_max"),
+        (term(noise=UniformNoiseCfg(n_min=1.0, n_max=0.0)), r"n_min .* at most n_max"),
         (term(noise=GaussianNoiseCfg(std=(1.0,) * 3)), r"std .* 3 entries.*\(2,\)"),
         (term(params={"gane": 2.0}), r"has no parameter 'gane'.*'gain'"),
     ],
