@@ -61,7 +61,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Defect:
-    """Mistake, and where a verdict must name it."""
+    """Planted mistake, and the place and reason that a verdict must name."""
 
     policy: str
     kind: str

@@ -26,7 +26,7 @@ STEPS = 50
 
 @dataclass(frozen=True)
 class Mistake:
-    """Mistake of a program that runs a policy."""
+    """Mistake to plant in a program that runs a policy."""
 
     properties: Callable[[dict[str, Any]], Any] = lambda facts: None
     """Changes the properties of the policy in place."""

@@ -47,7 +47,7 @@ class Side:
     """Worlds of a checkout, stepped in a separate process."""
 
     def __init__(self, checkout: Path, point: str, threads: int | None) -> None:
-        """Build the worlds of a point."""
+        """Start the process, and build the worlds of a point, TASK:WORLDS[:update]."""
         task, number, *more = point.split(":")
         if more not in ([], ["update"]):
             raise ValueError(f"{point!r} has to be TASK:WORLDS or TASK:WORLDS:update.")

@@ -81,7 +81,7 @@ def updates(
 
 
 def build(settings: dict[str, Any]) -> ManagerBasedRlEnv:
-    """Return the task on the native engine."""
+    """Return the task's environment on the native engine."""
     cfg = task_cfg(settings["task"])
     cfg.scene.num_envs, cfg.seed = settings["num_envs"], 0
     cfg.sim.backend, cfg.sim.num_threads = "native", settings["threads"]

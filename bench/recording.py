@@ -173,7 +173,7 @@ def second_half(figures: list[int]) -> list[int]:
 
 
 def build(args: argparse.Namespace) -> TorchVectorEnv:
-    """Return the worlds of the task."""
+    """Create the vector environment of the task."""
     worlds = make_worlds(args.task, args.num_envs, seed=0, backend=args.backend)
     return TorchVectorEnv(worlds)
 

@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def robot_model(robot: str, cfg: SimulationCfg) -> mujoco.MjModel:
-    """Return the robot of the tasks, on a plane."""
+    """Return the compiled model of a robot on a plane."""
     entity = {"g1": g1.g1_cfg, "go1": go1.go1_cfg}[robot]()
     scene = SceneCfg(terrain=TerrainCfg(), entities={"robot": entity})
     return compile_model(build_scene(scene).spec, cfg)

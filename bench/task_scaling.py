@@ -133,7 +133,7 @@ class Sweep:
         refuse_if_too_large(self._args.task, max(counts), each, free)
 
     def run(self, counts: Sequence[int]) -> None:
-        """Measure, from few worlds to many."""
+        """Measure the given numbers of worlds, in ascending order."""
         for count in sorted(set(counts)):
             known = self._store.results.get(str(count))
             if known is None or "left_out" in known:

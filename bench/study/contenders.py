@@ -29,7 +29,7 @@ GYM = "pip install 'mjlab-fused[gym]'"
 
 
 class Run(Protocol):
-    """Worlds to be measured."""
+    """Interface of the worlds whose speed is measured."""
 
     steps: int
     """Steps of all worlds per call."""
@@ -141,7 +141,7 @@ class ReplayRun:
         )
 
     def call(self) -> None:
-        """Replay."""
+        """Run `REPLAYED` steps."""
         self._replay.run()
 
     def wait(self) -> None:

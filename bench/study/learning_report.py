@@ -39,7 +39,7 @@ def report(store: Store, titles: Mapping[str, str], out: Path, charts: Path) -> 
 
 
 def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
-    """Return all stored runs."""
+    """Return the learning curves of all stored runs."""
     found: Curves = {}
     for key, data in store.results.items():
         name, count, _ = key.split("/")
@@ -49,7 +49,7 @@ def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
 
 
 def counts_of(curves: Curves) -> list[int]:
-    """Return all numbers of worlds."""
+    """Return all numbers of worlds in the curves, ascending."""
     return sorted({count for by in curves.values() for count in by})
 
 

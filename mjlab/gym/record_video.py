@@ -134,7 +134,7 @@ class VideoRecorder:
 
 
 def _lines(figures: Mapping[str, torch.Tensor]) -> list[list[str]]:
-    """Return text lines for each world."""
+    """Return the text lines that are written over each world's image."""
     rows = zip(*(value.tolist() for value in figures.values()), strict=True)
     return [
         [f"{name} {_shown(value)}" for name, value in zip(figures, row, strict=True)]

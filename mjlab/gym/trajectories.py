@@ -283,7 +283,7 @@ class RecordedState:
 
 
 def _paths(path: str, tree: Tree) -> Values:
-    """Return tensors by their path in the file."""
+    """Flatten a tree of tensors to a dictionary by path in the file."""
     if isinstance(tree, torch.Tensor):
         return {path: tree}
     return {

@@ -196,7 +196,7 @@ class UniformVectorCommand(CommandTerm):
 
     @property
     def command(self) -> torch.Tensor:
-        """The numbers, shape (num_envs, numbers)."""
+        """The command: random numbers, shape (num_envs, numbers)."""
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -206,7 +206,6 @@ def _class_fractions(cfg: UniformVelocityCommandCfg) -> list[float]:
 
 
 def _check_velocity(cfg: UniformVelocityCommandCfg, entity: Entity) -> None:
-    """Raise for an invalid configuration."""
     fastest, moving = cfg.ranges.lin_vel_x[1], cfg.init_velocity_prob
     if cfg.rel_forward_envs > 0.0 and not fastest > 0.0:
         raise ValueError(

@@ -166,7 +166,7 @@ class MuscleCascade(nn.Module):
 
     @property
     def first(self) -> MuscleNetwork:
-        """Network 0, without cascade inputs."""
+        """Network 0, which has no cascade inputs."""
         return self._firsts[0]
 
     @property

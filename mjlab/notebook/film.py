@@ -16,7 +16,6 @@ class Film:
     """Length, in seconds."""
 
     def __repr__(self) -> str:
-        """Return path and length."""
         return f"Film {self.path}, {self.seconds:.1f} s"
 
     def _repr_html_(self) -> str:

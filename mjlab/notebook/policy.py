@@ -50,7 +50,6 @@ class SavedPolicy:
         self._policy: Policy | None = None
 
     def __repr__(self) -> str:
-        """Return task and place."""
         return f"SavedPolicy({self.task!r}, {str(self.place)!r})"
 
     def env_cfg(self, *, play: bool = False) -> ManagerBasedRlEnvCfg:

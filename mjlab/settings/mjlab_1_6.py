@@ -608,8 +608,8 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     "TerrainCfg": {
         "terrain_type": _To("kind"),
         "terrain_generator": _To("generator"),
-        "num_envs": _omit("set it in `SceneCfg`"),
-        "env_spacing": _omit("set it in `SceneCfg`"),
+        "num_envs": _omit("a field of `SceneCfg`"),
+        "env_spacing": _omit("a field of `SceneCfg`"),
         "debug_vis": _omit("origins are not drawn"),
         "textures": _To("plane_checker"),
         "materials": _To("rgba"),

@@ -107,7 +107,7 @@ def reset_robot() -> EventTermCfg:
 
 
 def costs() -> dict[str, RewardTermCfg | None]:
-    """Return penalties on fast and large motions."""
+    """Return penalties on action changes, joint limits and fast joints."""
     return {
         "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.01),
         "joint_pos_limits": RewardTermCfg(func=mdp.joint_pos_limits, weight=-10.0),
@@ -120,7 +120,7 @@ def costs() -> dict[str, RewardTermCfg | None]:
 
 
 def reach_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return a coarse and a fine reward of closeness to the goal, and penalties."""
+    """Return a coarse and a fine reward for approaching the goal, and penalties."""
     return {
         "bring": RewardTermCfg(
             func=manipulation.bring,

@@ -49,7 +49,7 @@ def walk_rl(
 
 
 def walk_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for a laptop CPU."""
+    """Return PPO settings for a laptop CPU, with 600 iterations."""
     return walk_rl(max_iterations=600)
 
 

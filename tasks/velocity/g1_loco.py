@@ -97,7 +97,7 @@ POSTURE_STD = {
 
 
 class PunchCfg(Config):
-    """Punches in training."""
+    """Settings of the punches in training, which are short pushes of random bodies."""
 
     force: float = 600.0
     """Force at level 1, N, 1.2 times the exam's after 60 s."""

@@ -40,7 +40,7 @@ class RandomizeError(ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """One number to randomise."""
+    """One number of a model field to randomise, with its range."""
 
     element: int
     """Index among the chosen elements."""
@@ -183,7 +183,7 @@ def check_bounds(
 
 
 class Sampler:
-    """Sampler of one number per world and target."""
+    """Draws one random number per world and target."""
 
     def __init__(
         self,
