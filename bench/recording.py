@@ -61,10 +61,10 @@ class Turns:
     """Times and memory use of the alternating blocks."""
 
     plain_s: list[float] = field(default_factory=list)
-    """Seconds of unrecorded blocks, one more than recorded ones."""
+    """Duration of each unrecorded block, s; one more than there are recorded blocks."""
 
     spent_s: list[float] = field(default_factory=list)
-    """Seconds of recorded blocks."""
+    """Duration of each recorded block, s."""
 
     waits_s: list[float] = field(default_factory=list)
     """Seconds until the writer had finished."""

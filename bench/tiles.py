@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def build(task: str, worlds: int, seed: int, kind: str | None) -> ManagerBasedRlEnv:
-    """Return worlds of a task as in training, on random rows."""
+    """Build a task's environment as in training, with worlds on random terrain rows."""
     cfg: Any = load_task(task).env()
     terrain = cfg.scene.terrain
     generator = terrain.generator

@@ -1056,4 +1056,4 @@ MEANINGS: dict[str, dict[str, str]] = {
 MJLAB = Project(
     "mjlab 1.6", ("mjlab",), _PACKAGES, _TASK_PACKAGES, _OTHERWISE, _FIELDS, _MEMBERS
 )
-"""mjlab 1.6."""
+"""Counterparts of all names, fields and members of mjlab 1.6."""

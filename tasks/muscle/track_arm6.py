@@ -87,7 +87,7 @@ def target_pose(env: Env) -> torch.Tensor:
 
 
 def reach(env: Env, std: float) -> torch.Tensor:
-    """Return the closeness of the joints to the target, 0 to 1.
+    """Return exp(-(e / std)²), where e is the RMS joint error, rad.
 
     Args:
         env: The environment.

@@ -119,10 +119,9 @@ class VelocityG1Cfg(VelocityCfg):
     """Unitree G1 tracks velocity commands on rough terrain, with a height scan.
 
     A curriculum increases the difficulty of the terrain. A clocked gait takes 2.6 steps
-    per second. Actions are added to its joint targets
-    (`GaitAction`), and move legs and waist. Training differs from evaluation: physics
-    steps take 10 ms, an assistive wrench is annealed to zero, and commands, pushes and
-    some weights grow.
+    per second. Actions move legs and waist, and are added to the joint targets of the
+    gait (`GaitAction`). Training differs from evaluation: physics steps take 10 ms, an
+    assistive wrench is annealed to zero, and commands, pushes and some weights grow.
     """
 
     warm_up: WarmUpCfg = WarmUpCfg(steps=(2880, 7200))
