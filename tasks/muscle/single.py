@@ -28,7 +28,7 @@ class MuscleEnv(SingleEnv):
 
         Args:
             env: An environment of one world.
-            action: Name of its muscle action.
+            action: Name of the muscle action in the environment.
         """
         super().__init__(ManagedWorlds(env))
         self._term = muscle_action(env, action)

@@ -70,8 +70,8 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
     """Return physics at 600 Hz, with muscle control at every physics step.
 
     Args:
-        nconmax: Maximum number of contacts.
-        njmax: Maximum number of constraint rows.
+        nconmax: Average number of contacts per world, for MuJoCo Warp's buffers.
+        njmax: Maximum number of constraint rows per world, for MuJoCo Warp's buffers.
     """
     return SimulationCfg(
         nconmax=nconmax,

@@ -1,9 +1,9 @@
 """Walking on flat ground with a clocked gait, for robots with two or more legs.
 
-`WalkCfg` is for four and more legs, `BipedWalkCfg` for two. A robot's configuration is
-a subclass that sets every manager with the functions of this file; `mjlab adopt` writes
-one. Lengths, times and forces scale with the robot: from the Unitree Go1 with four and
-more legs, from the Unitree G1 with two.
+`WalkCfg` is for robots with four or more legs, `BipedWalkCfg` for bipeds. A robot's
+configuration is a subclass that sets every manager with the functions of this file;
+`mjlab adopt` writes such a subclass. Lengths, times and forces are scaled by the size
+of the robot: from the Unitree G1 for bipeds, from the Unitree Go1 for other robots.
 """
 
 import copy
