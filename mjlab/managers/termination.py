@@ -102,5 +102,5 @@ class TerminationManager(Manager[BoundTerm]):
         }
 
     def rows(self) -> list[tuple[str, ...]]:
-        sorts = {True: "time-out", False: "end"}
+        sorts = {True: "time-out", False: "termination"}
         return [(name, sorts[self._is_time_out[name]]) for name in self.terms]
