@@ -67,7 +67,9 @@ class MuscleRegression:
             torque_scale=self.cfg.torque_scale,
         )
         if layout.has_activation and (dynprm is None or timestep is None):
-            raise LearnerError("Rows with activations need `dynprm` and `timestep`.")
+            raise LearnerError(
+                "The layout has activations, so pass `dynprm` and `timestep`."
+            )
         self._dynprm, self._timestep = dynprm, timestep
         self._device = network.muscle_scale.device
         self._optimizer = torch.optim.Adam(

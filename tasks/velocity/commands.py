@@ -29,7 +29,7 @@ class TwistCommand(UniformVelocityCommand):
         super().__init__(name, cfg, env)
         self._standing_speed = cfg.standing_speed
         self.speed = torch.zeros(env.num_envs, device=env.device)
-        """Speed, m/s plus rad/s, shape (num_envs,), live."""
+        """Speed |(vx, vy)| + |yaw rate|, m/s plus rad/s, shape (num_envs,), live."""
         self.moving = torch.zeros(env.num_envs, device=env.device)
         """1 where the command is faster than standing, otherwise 0, (num_envs,),
         live."""
@@ -48,13 +48,13 @@ class TwistCommand(UniformVelocityCommand):
 
 
 def speed_of(command: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Return the linear plus yaw speed of commands (num_envs, 3), shape (num_envs,)."""
+    """Return |(vx, vy)| + |yaw rate| of commands (num_envs, 3), shape (num_envs,)."""
     linear = torch.linalg.vector_norm(command[:, :2], dim=1, out=out)
     return linear.add_(command[:, 2].abs())
 
 
 def command_speed(env: Env, command_name: str) -> torch.Tensor:
-    """Return the commanded speed, m/s plus rad/s, shape (num_envs,)."""
+    """Return |(vx, vy)| + |yaw rate| of the command, m/s plus rad/s, (num_envs,)."""
     term = env.command_manager.term(command_name)
     return term.speed if isinstance(term, TwistCommand) else speed_of(term.command)
 

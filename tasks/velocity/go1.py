@@ -158,8 +158,8 @@ class VelocityGo1Cfg(VelocityCfg):
     """Unitree Go1 tracks velocity commands on rough terrain, with a height scan.
 
     A curriculum increases the difficulty of the terrain. The policy observes the clock
-    and is rewarded for contacts that match it. Training uses physics steps of 10 ms,
-    and more worlds stand than in evaluation.
+    and is rewarded for contacts that match it. Training uses physics steps of 10 ms;
+    30% of its commands are zero, instead of 10% in evaluation.
     """
 
     scene = go1_scene()
@@ -175,7 +175,7 @@ class VelocityGo1Cfg(VelocityCfg):
     viewer = grounds.viewer(GO1)
 
     def for_training(self) -> Self:
-        """Return the training configuration, in which 30% of the worlds stand."""
+        """Return the training configuration, in which 30% of the commands are zero."""
         cfg = super().for_training()
         command = copy.deepcopy(cfg.commands[walking.COMMAND])
         assert isinstance(command, mdp.UniformVelocityCommandCfg)

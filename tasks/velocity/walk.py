@@ -389,7 +389,7 @@ class WalkCfg(VelocityCfg):
     curriculum = {}
 
     def for_training(self) -> Self:
-        """Return the training configuration, in which 30% of the worlds stand."""
+        """Return the training configuration, in which 30% of the commands are zero."""
         cfg = super().for_training()
         command = copy.deepcopy(cfg.commands[walking.COMMAND])
         assert isinstance(command, mdp.UniformVelocityCommandCfg)

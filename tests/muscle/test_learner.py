@@ -157,7 +157,7 @@ def test_loss_of_slow_muscles_counts_the_activation_one_step_later():
     reached = act + muscle_act_rate(u, act, prm) / 600
     expected = (((torques.torque(red, reached) - torque) / 100) ** 2).mean()
     assert torch.allclose(learner.loss(rows, None), expected, rtol=1e-5)
-    with pytest.raises(LearnerError, match="need `dynprm` and `timestep`"):
+    with pytest.raises(LearnerError, match="pass `dynprm` and `timestep`"):
         MuscleRegression(network, torques, layout)
 
 

@@ -69,7 +69,7 @@ class Choice:
     """Kind of the elements, such as "body"."""
 
     label: str
-    """Name of the numbers for messages, such as "geom_friction"."""
+    """Name of the randomised quantity in messages, such as "geom_friction"."""
 
     axis_names: Sequence[str] = ()
     """Names of the axes, if any."""
