@@ -68,7 +68,7 @@ def quiet(cfg: Any) -> None:
 
 
 def give_command(env: Any, given: Values) -> None:
-    """Set the command of the only command term, if there is one."""
+    """Set the command of the task's command term, if it has one."""
     import torch
 
     for name in env.command_manager.active_terms:
@@ -138,7 +138,7 @@ def measure(env: Any, given: Values, side: Any) -> Values:
 
 
 class Theirs:
-    """Adapter of mjlab 1.6: builds, sets and measures a task's environment."""
+    """Adapter for mjlab 1.6: builds environments, sets states and computes terms."""
 
     def build(self, task: str, motion: str) -> Any:
         """Return the environment of a task."""
@@ -156,7 +156,7 @@ class Theirs:
         return ManagerBasedRlEnv(cfg, device="cpu")  # type: ignore[call-arg]
 
     def note(self, env: Any, values: Values) -> None:
-        """Store the results of all terms."""
+        """Wrap all terms so that `values` receives their results."""
         rewards, ends = env.reward_manager, env.termination_manager
         for kind, manager in (("reward", rewards), ("termination", ends)):
             pairs = zip(manager._term_names, manager._term_cfgs, strict=True)
@@ -170,7 +170,7 @@ class Theirs:
                 cfg.func = noted(values, key, cfg.func)
 
     def set_state(self, env: Any, given: Values) -> None:
-        """Write positions and velocities, and clear the memory of sensors."""
+        """Write positions and velocities, and reset the state of sensors."""
         env.scene.reset(None)
         self.write_state(env, given)
 
@@ -196,7 +196,7 @@ class Theirs:
 
 
 class Ours:
-    """Adapter of this package: builds, sets and measures a ported task."""
+    """Adapter for this package: the same for ported tasks."""
 
     def build(self, task: str, motion: str) -> Any:
         """Return the environment of a task."""
@@ -213,7 +213,7 @@ class Ours:
         return ManagerBasedRlEnv(cfg, device="cpu")
 
     def note(self, env: Any, values: Values) -> None:
-        """Store the results of all terms."""
+        """Wrap all terms so that `values` receives their results."""
         rewards, ends = env.reward_manager, env.termination_manager
         for kind, manager in (("reward", rewards), ("termination", ends)):
             for name, term in manager.terms.items():
@@ -227,7 +227,7 @@ class Ours:
                 term.function = noted(values, key, term.function)
 
     def set_state(self, env: Any, given: Values) -> None:
-        """Write positions and velocities, and clear the memory of sensors."""
+        """Write positions and velocities, and reset the state of sensors."""
         import torch
 
         env.scene.reset(torch.ones(WORLDS, dtype=torch.bool))
@@ -280,7 +280,7 @@ def states(env: Any) -> Values:
 
 
 def run_side(name: str, task: str, folder: Path) -> None:
-    """Measure one side in this process."""
+    """Measure mjlab 1.6 ("theirs") or this package in the current process."""
     side = Theirs() if name == "theirs" else Ours()
     env = side.build(task, str(folder / "motion.npz"))
     given = folder / f"{task}.npz"

@@ -104,7 +104,7 @@ def evaluate(loop: TrainingLoop) -> float:
 
 
 class Curve:
-    """Display that records the learning curve."""
+    """Metrics writer that stores the learning curve."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []

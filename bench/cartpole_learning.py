@@ -48,12 +48,12 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
-    found.add_argument("--seeds", type=int, nargs="+", help="three by default")
+    found.add_argument("--seeds", type=int, nargs="+", help="random seeds; default: 3")
     found.add_argument(
         "--learners", nargs="+", metavar="NAME", help="learners to train"
     )
-    found.add_argument("--samples", type=int, help="compare runs at this number")
-    found.add_argument("--seconds", type=float, help="compare runs at this time")
+    found.add_argument("--samples", type=int, help="samples at which to compare runs")
+    found.add_argument("--seconds", type=float, help="time at which to compare runs, s")
     found.add_argument("--longest", type=float, help="seconds after which a run ends")
     found.add_argument("--acting", choices=("auto", "ray", "here"), default="auto")
     found.add_argument("--threads", type=int, default=1, help="threads of torch")

@@ -143,7 +143,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures the points that the store lacks."""
+    """Measures the points that are not in the store yet."""
 
     def __init__(
         self, store: Store, device: torch.device, seconds: float, repeats: int
@@ -199,7 +199,7 @@ class Sweep:
     def _why_not(self, contender: Contender, count: int) -> str | None:
         """Return the reason to omit a point, or None."""
         if over_most(contender, count):
-            return f"it takes a process each, and {contender.most} is the most here"
+            return f"each world is a process, and at most {contender.most} are measured"
         free = available_memory(str(self._device))
         reason = needs(contender.name, count, contender.bytes_per_world, free)
         return reason or self._too_slow(contender, count)
@@ -222,7 +222,7 @@ class Sweep:
         steps = (6 + self._repeats) * largest.seconds
         expected = count / largest.num_envs * steps
         if len(before) > 1:
-            # The time of the first point is mostly the loading of libraries.
+            # The time of the first point is mostly spent on loading libraries.
             expected += count / largest.num_envs * largest.build_s
         if expected <= PATIENCE * self._seconds + 5.0:
             return None
@@ -230,7 +230,7 @@ class Sweep:
 
 
 def key_of(name: str, count: int, threads: int | None) -> str:
-    """Return the key of a result."""
+    """Return the key of a result: NAME/WORLDS, and /blockTHREADS for block sizes."""
     return f"{name}/{count}" if threads is None else f"{name}/{count}/block{threads}"
 
 

@@ -49,7 +49,7 @@ def example() -> Any:
 
 
 def only_the_first(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Return weights of a cascade that leave the second network out."""
+    """Return cascade weights that switch off the second network."""
     return torch.tensor([[1.0, 0.0]]).expand(env.num_envs, 2)
 
 

@@ -59,8 +59,9 @@ def main() -> None:
     path = save(f"env_{args.task.lower()}_{args.num_envs}", figures)
     print(
         f"{args.task} x {args.num_envs} on {figures['engine']} ({env.mode}): "
-        f"{figures['step_ms']:.2f} ms a step, physics {figures['physics_ms']:.2f} ms, "
-        f"share of managers {figures['share_of_managers']:.3f} "
+        f"{figures['step_ms']:.2f} ms per step, physics "
+        f"{figures['physics_ms']:.2f} ms, "
+        f"fraction of managers {figures['share_of_managers']:.3f} "
         f"(blocks {min(shares):.3f} to {max(shares):.3f}); "
         f"{figures['env_steps_per_s']:,.0f} env steps/s"
     )

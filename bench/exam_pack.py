@@ -178,7 +178,7 @@ class PackPolicy:
         if "still" in clock:
             phases[still] = clock["still"]
         if "stance_share" in clock:
-            # The stance takes half of the phase, whatever its duration.
+            # Map the stance to the first half of the cycle, for any stance duration.
             x, share = phases / (2.0 * math.pi) % 1.0, clock["stance_share"]
             stance, swing = 0.5 * x / share, 0.5 + 0.5 * (x - share) / (1.0 - share)
             phases = 2.0 * math.pi * np.where(x < share, stance, swing)

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--first-run", type=int, default=0)
     parser.add_argument("--model", type=Path, help="MJCF file of the robot")
     parser.add_argument("--logs", type=Path, default=ExamOptions.logs)
-    parser.add_argument("--name", help="of the file of results, for one policy")
+    parser.add_argument("--name", help="name of the results file, for one policy")
     args = parser.parse_args()
     for words in args.policies:
         examine(words, args)

@@ -66,7 +66,7 @@ def gait_of_foreign(
 
 
 def load_module(file: Path) -> ModuleType:
-    """Import `drive.py` of the archive."""
+    """Import `drive.py` from the archive."""
     spec = importlib.util.spec_from_file_location("foreign_drive", file)
     if spec is None or spec.loader is None or not file.is_file():
         raise FileNotFoundError(
@@ -78,7 +78,7 @@ def load_module(file: Path) -> ModuleType:
 
 
 class _Walker:
-    """Policy of another project and its robot, recorded at each physics step."""
+    """Runs a policy of another project, and records each physics step."""
 
     def __init__(
         self,

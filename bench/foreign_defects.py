@@ -61,7 +61,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Defect:
-    """Mistake, and where a verdict must name it."""
+    """Planted mistake, and the place and reason that a verdict must name."""
 
     policy: str
     kind: str
@@ -188,7 +188,7 @@ def ordered(term: str, order: Callable[[Any], Sequence[int]]) -> Mistake:
 
 
 def late(term: str) -> Mistake:
-    """Give a term one control step late."""
+    """Delay the values of a term by one control step."""
 
     def change(walker: Any, rows: np.ndarray) -> np.ndarray:
         before, walker.before = getattr(walker, "before", rows), rows
@@ -203,7 +203,7 @@ def _motor_order(walker: Any) -> list[int]:
 
 
 def _swapped(walker: Any, one: str, other: str) -> list[int]:
-    """Exchange the joints whose names start with two words."""
+    """Return joint indices in which the joints of two name prefixes are exchanged."""
     joints, order = walker.true["joints"], []
     for name in joints:
         twin = name
@@ -585,7 +585,7 @@ def judge(pack: Path, defect: Defect, folder: Path) -> tuple[ForeignVerdict, int
 
 
 def is_named(defect: Defect, verdict: ForeignVerdict) -> bool:
-    """Whether a verdict names the defect at the right place."""
+    """Return True if a verdict names the defect at the right place."""
     found = verdict.of("mismatch") or verdict.of("undetermined")
     return any(
         re.search(defect.place, each.place) and re.search(defect.reason, each.said)

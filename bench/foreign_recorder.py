@@ -26,7 +26,7 @@ STEPS = 50
 
 @dataclass(frozen=True)
 class Mistake:
-    """Mistake of a program that runs a policy."""
+    """Mistake to plant in a program that runs a policy."""
 
     properties: Callable[[dict[str, Any]], Any] = lambda facts: None
     """Changes the properties of the policy in place."""
@@ -35,7 +35,7 @@ class Mistake:
     """Returns the observation that the network gets."""
 
     kept: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda raw, target: raw
-    """Returns the last action of the next observation."""
+    """Returns the last action that the next observation contains."""
 
     targets: Callable[[np.ndarray], np.ndarray] = lambda target: target
     """Returns the targets that are sent, in the order of the policy's joints."""
@@ -45,11 +45,11 @@ class Mistake:
 
     stiffness: Callable[[np.ndarray], np.ndarray] = lambda gains: gains
     damping: Callable[[np.ndarray], np.ndarray] = lambda gains: gains
-    """Return the gains that the motors use."""
+    """Returns the damping gains that the motors use."""
 
 
 def record(path: Path, mistake: Mistake, to: Path) -> int:
-    """Walk a policy, save the recording, and return its number of steps.
+    """Run a policy, save the recording, and return its number of steps.
 
     Args:
         path: JSON file with the properties of the policy.
@@ -71,7 +71,7 @@ def record(path: Path, mistake: Mistake, to: Path) -> int:
 
 
 def _walker(drive: ModuleType) -> Any:
-    """Return a subclass of the archive's driver that records."""
+    """Return a subclass of the archive's driver that records states and actions."""
 
     class Walker(drive.Driver):
         def begin(self, mistake: Mistake) -> None:

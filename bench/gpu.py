@@ -5,13 +5,13 @@
     python bench/gpu.py --out found --only capture speed.Velocity-Go1-Flat.16384
     python bench/gpu.py --out found --rehearse       # without a GPU: do the checks run?
 
-A check has a name such as `speed.TASK.WORLDS`, also for tasks and numbers of worlds
-that are not in a part. Each one runs in a separate process group with a time limit, and
-this process never uses CUDA, so a crash in one check does not affect the others. The
-folder of --out receives a JSON line after each check, the output, and the table of
-verdicts, which is also printed at the end. No other program should use the device
-meanwhile, because times and memory are measured for the whole device. A check fails if
-its step is not captured as one CUDA graph.
+A check has a name such as `speed.TASK.WORLDS`. Any task and number of worlds is valid,
+also if it is not in a part. Each check runs in a separate process group with a time
+limit, and this process never uses CUDA, so a crash in one check does not affect the
+others. The folder of --out receives a JSON line after each check, the output, and the
+table of verdicts, which is also printed at the end. Run no other program on the device,
+because times and memory are measured for the whole device. A check fails if its step is
+not captured as one CUDA graph.
 
 `mjlab warm` and `bench/gpu_bundle.py` compile kernels in advance. Without such a cache
 in WARP_CACHE_PATH, each check has time to compile its own.
@@ -76,8 +76,8 @@ KINDS: dict[str, tuple[float, str]] = {
     "muscle": (60, "cpu"),
     "classic": (60, "cpu"),
 }
-"""Kinds of checks: expected seconds with compiled kernels, and device of a rehearsal:
-the stand-in, or Warp's CPU device where the stand-in lacks something."""
+"""Kinds of checks: expected seconds with compiled kernels, and device of a rehearsal.
+Checks that the stand-in does not support use Warp's CPU device."""
 
 RIGHT = """
 facts shared capture bits failed_capture fused.Velocity-G1-Flat engines.g1.256
@@ -167,7 +167,7 @@ def find_check(name: str) -> Check:
 
 
 def chosen_checks(names: Sequence[str]) -> list[Check]:
-    """Return the checks that names of parts or checks select; all without names."""
+    """Return the checks selected by names of checks or parts; without names, all."""
     if not names:
         return all_checks()
     known = parts()
@@ -294,7 +294,7 @@ def run_check(
         end_group(process)
     seconds = time.monotonic() - start
     if code is None:
-        whose = "" if own <= left else ", which used up the budget"
+        whose = "" if own <= left else ", the rest of the budget"
         reason = f"it did not end within {limit:.0f} s{whose}"
         return Verdict(check.name, "too long", reason, seconds, None)
     if not answer.exists():

@@ -5,8 +5,8 @@
     python bench/gpu_bundle.py .gpu --only right fast          # kernels of these checks
 
 The other machine has Linux on x86-64, Python 3.12, PyTorch 2.11 and common scientific
-packages. Each part of the bundle travels with the working tree, and both together are
-at most 64 MiB. On the other machine, in the repository's root, with one part at a time:
+packages. Each part of the bundle is transferred together with the working tree, at most
+64 MiB in total. On the other machine, in the repository's root, one part at a time:
 
     . .gpu/packages0/receive.sh    # the last one unpacks all
     . .gpu/peer/receive.sh         # afterwards
@@ -51,8 +51,8 @@ mujoco mujoco-core mujoco-warp warp-lang rsl-rl-lib tensordict pyvers tyro
 docstring_parser typeguard gymnasium Farama-Notifications GitPython gitdb smmap PyOpenGL
 glfw
 """.split()
-"""Packages that checks and trainings import and the other machine lacks, in the
-versions of `constraints.txt`."""
+"""Packages that checks and trainings import and that are not on the other machine, in
+the versions of `constraints.txt`."""
 
 PEER = "mjlab==1.6.0 mujoco==3.11.0 mujoco-warp==3.11.0 rsl-rl-lib==5.4.2".split()
 PEER += "prettytable==3.18.0 wcwidth==0.9.4".split()
@@ -104,9 +104,9 @@ def main() -> None:
         "the kernels compiled earlier",
     )
     parser.add_argument(
-        "--whole", action="store_true", help="keep Warp's library as is"
+        "--whole", action="store_true", help="do not shrink Warp's library"
     )
-    parser.add_argument("--preset", type=int, default=6, help="of xz, 0 to 9")
+    parser.add_argument("--preset", type=int, default=6, help="xz preset, 0 to 9")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.inside:
@@ -176,7 +176,9 @@ def compile_all(names: Sequence[str], cache: Path) -> None:
         if subprocess.run(command, env=os.environ | cached(cache)).returncode:
             failed.append(f"{task} with {worlds} worlds")
     if failed:
-        print(f"Not compiled, so the other machine will: {', '.join(failed)}.")
+        print(
+            f"Compilation failed; the other machine will compile: {', '.join(failed)}."
+        )
 
 
 def compile_kernels(task: str, worlds: int, kind: str) -> None:
@@ -197,9 +199,10 @@ def compile_kernels(task: str, worlds: int, kind: str) -> None:
 
 
 def compile_peer(names: Sequence[str], python: str, cache: Path) -> None:
-    """Compile the kernels of mjlab, in an interpreter that has it.
+    """Compile the kernels of mjlab, with an interpreter in which it is installed.
 
-    PYTHONPATH is left out: it can name this project, which has the same import name.
+    PYTHONPATH is unset, because it can contain this project, which has the same import
+    name.
     """
     others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for check in gpu.chosen_checks(names) if names else ():
@@ -207,7 +210,10 @@ def compile_peer(names: Sequence[str], python: str, cache: Path) -> None:
             words = [str(word) for word in (ARCH, *check.arguments[1:])]
             command = [python, "-P", str(ROOT / "bench/gpu_peer.py"), *words]
             if subprocess.run(command, env=others | cached(cache)).returncode:
-                print(f"Not compiled, so the other machine will: mjlab's {words[1:]}.")
+                print(
+                    "Compilation failed; the other machine will compile: mjlab's "
+                    f"{words[1:]}."
+                )
 
 
 def cached(cache: Path) -> dict[str, str]:
@@ -248,9 +254,9 @@ def unpack(packages: Sequence[str], site: Path) -> None:
 def keep_architecture(library: Path, arch: int) -> int:
     """Remove machine code of other architectures from a shared library.
 
-    Each fat binary keeps its place. Its header, the machine code for `arch` and the
-    portable PTX stay as they are, and zeros, which compress well, follow. The driver
-    reads as many bytes as the header states.
+    The offset of each fat binary is unchanged. Its header, the machine code for `arch`
+    and the portable PTX are kept; the rest is filled with zeros, which compress well.
+    The driver reads only as many bytes as the header states.
 
     Returns:
         The number of fat binaries.

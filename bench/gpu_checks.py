@@ -1,6 +1,6 @@
 """Checks of `bench/gpu.py`: functions that take a `Plan`, run in separate processes.
 
-A result contains the measured values, and "passed" if it is judged.
+A result contains the measured values, and "passed" if the check has a criterion.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ def run(device: str, rehearse: bool, name: str, *arguments: Any) -> Result:
 
 
 def verdicts(result: Any) -> list[bool]:
-    """Return all verdicts in a result."""
+    """Return all values of "passed" in a nested result."""
     if not isinstance(result, dict | list):
         return []
     parts = result.values() if isinstance(result, dict) else result
@@ -258,7 +258,7 @@ def reads_a_number(env: ManagerBasedRlEnv) -> torch.Tensor:
 
 
 def counts_steps(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Return a reward that can be captured."""
+    """Return a reward that reads nothing on the host, so it can be captured."""
     return env.episode_length_buf.float()
 
 
@@ -300,7 +300,7 @@ def fused(plan: Plan, task: str) -> Result:
 
 
 def two_fused(plan: Plan, task: str) -> Result:
-    """Replay a graph after another one was dropped and its modules were unloaded."""
+    """Replay a graph after another graph was freed and its modules were unloaded."""
     import warp as wp
 
     other, kept = (plan.make(plan.briefly(task), "fused") for _ in range(2))

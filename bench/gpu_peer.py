@@ -19,7 +19,7 @@ ABSENT = "imageio_ffmpeg mediapy mjviser torchrunx trimesh viser wandb".split()
 
 
 class Anything:
-    """Accepts any call, and any attribute that is not special."""
+    """Stand-in that accepts any call, and any attribute except `__special__` ones."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         """Accept any arguments."""

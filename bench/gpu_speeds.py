@@ -33,7 +33,7 @@ Result = dict[str, Any]
 
 
 def speed(plan: Plan, task: str, num_envs: int) -> Result:
-    """Measure the time of fused steps, and of their physics replayed as a graph."""
+    """Measure the time of fused steps, and of a graph with their physics only."""
     from mjlab.sim.graphs import record_with_torch
 
     before = memory(torch.device(plan.device))
@@ -64,10 +64,10 @@ def speed(plan: Plan, task: str, num_envs: int) -> Result:
 
 
 def joined(plan: Plan, task: str, num_envs: int) -> Result:
-    """Measure a step graph with joined row-wise operations, and one without joining.
+    """Compare step graphs with and without joined row-wise operations.
 
     Both graphs are captured from one environment and replayed alternately. The check
-    fails if the environment's own graph does not join its operations.
+    fails if the environment chose a graph without joined operations.
     """
     env = plan.make(plan.configured(task, num_envs), "fused")
     graphs = {
@@ -131,7 +131,7 @@ def _kernels(plan: Plan, env: ManagerBasedRlEnv) -> Result:
 
 
 def _nodes(plan: Plan, block: Callable[[], None]) -> int:
-    """Return the number of kernels and copies that a block runs on the device."""
+    """Return the number of kernels and copies that `block` runs on the device."""
     return sum(event.count for event in _on_device(_profile(plan, block)))
 
 
@@ -168,7 +168,7 @@ def training(plan: Plan, task: str, num_envs: int) -> Result:
 
 
 class Curve:
-    """Display that records the figures of each iteration."""
+    """Metrics writer that stores the figures of each iteration."""
 
     def __init__(self) -> None:
         self.figures: list[dict[str, float]] = []
@@ -253,7 +253,7 @@ def muscle(plan: Plan) -> Result:
 
 
 def classic(plan: Plan) -> Result:
-    """Measure the classic cartpole: tensors and kernel, block sizes, up to 2^20."""
+    """Measure the classic cartpole, as tensors and as a kernel, up to 2^20 worlds."""
     counts = [str(4**power) for power in range(plan.pick(11, 2))]
     with tempfile.TemporaryDirectory() as out:
         ways = ("--only", "kernel", "tensors", "--counts", *counts)

@@ -44,7 +44,7 @@ class Plan:
         return ("eager",) if self.rehearse else ("eager", "eager")
 
     def pick(self, number: int, rehearsed: int) -> int:
-        """Return a number, or the small number of a rehearsal."""
+        """Return `number` on a GPU, and `rehearsed` in a rehearsal."""
         return rehearsed if self.rehearse else number
 
     def make(self, cfg: ManagerBasedRlEnvCfg, mode: str) -> ManagerBasedRlEnv:
@@ -60,7 +60,7 @@ class Plan:
         return env
 
     def configured(self, task: str, num_envs: int) -> ManagerBasedRlEnvCfg:
-        """Return a task on Warp, unmodified; in a rehearsal, a small one."""
+        """Return a task's configuration for Warp; in a rehearsal, of a small task."""
         cfg = task_cfg(SMALL if self.rehearse else task)
         cfg.scene.num_envs, cfg.seed = self.pick(num_envs, 4), 0
         cfg.sim.backend = "warp"
@@ -69,7 +69,7 @@ class Plan:
         return cfg
 
     def briefly(self, task: str, num_envs: int = 64) -> ManagerBasedRlEnvCfg:
-        """Return the same task with short episodes."""
+        """Return the task's configuration with episodes of at most 0.6 s."""
         cfg = self.configured(task, num_envs)
         cfg.episode_length_s = min(cfg.episode_length_s, 0.6)
         return cfg
@@ -89,7 +89,10 @@ def share_of_rows(value: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 def verdict(shares: dict[str, float], noise: dict[str, float]) -> dict[str, Any]:
-    """Return a verdict on differences, compared with those between two eager runs."""
+    """Compare fractions of differing worlds with those of two eager runs.
+
+    Up to 1% of the worlds plus three times the fraction of the eager runs can differ.
+    """
     allowed = {name: 0.01 + 3.0 * share for name, share in noise.items()}
     wrong = [name for name, share in shares.items() if not share <= allowed[name]]
     return {

@@ -85,7 +85,7 @@ def rollout(task: str, worlds: int, seconds: float) -> dict[str, float]:
 
 
 class Stopwatch:
-    """Measures the time of the muscle action within the physics steps."""
+    """Measures the time that the muscle action takes within physics steps."""
 
     def __init__(self, term: Any) -> None:
         """Replace `apply_late` of the muscle action by a timed version."""

@@ -47,7 +47,7 @@ class Side:
     """Worlds of a checkout, stepped in a separate process."""
 
     def __init__(self, checkout: Path, point: str, threads: int | None) -> None:
-        """Build the worlds of a point."""
+        """Start the process, and build the worlds of a point, TASK:WORLDS[:update]."""
         task, number, *more = point.split(":")
         if more not in ([], ["update"]):
             raise ValueError(f"{point!r} has to be TASK:WORLDS or TASK:WORLDS:update.")
@@ -204,10 +204,11 @@ def described(point: str, found: dict[str, Any]) -> str:
     low, high = found["speed"]["interval"]
     processor = found["speed_by_processor_time"]
     return (
-        f"{point}: {found['speed']['median']:.3f} of the speed before (95 %: {low:.3f} "
-        f"to {high:.3f}), by processor time {processor['median']:.3f} "
+        f"{point}: {found['speed']['median']:.3f} times the speed before (95 %: "
+        f"{low:.3f} to {high:.3f}), by processor time {processor['median']:.3f} "
         f"({processor['interval'][0]:.3f} to {processor['interval'][1]:.3f}); "
-        f"{found['before_step_ms']:.2f} ms a step, now {found['after_step_ms']:.2f} ms"
+        f"{found['before_step_ms']:.2f} ms per step before, "
+        f"{found['after_step_ms']:.2f} ms after"
     )
 
 

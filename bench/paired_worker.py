@@ -16,7 +16,7 @@ from typing import Any
 import mjlab
 
 ORIGIN = Path(mjlab.__file__).parents[1]
-if ORIGIN != Path.cwd():  # Sent before slow imports.
+if ORIGIN != Path.cwd():  # Check before slow imports.
     raise RuntimeError(f"mjlab is imported from {ORIGIN}, not from {Path.cwd()}.")
 
 import torch
@@ -27,7 +27,7 @@ from mjlab.envs import ManagerBasedRlEnv
 def main() -> None:
     """Build worlds, then run the number of steps or updates in each input line."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # Library output must not mix with the answers.
+    os.dup2(2, 1)  # Libraries print to standard error, so answers stay separate.
     settings = json.loads(sys.argv[1])
     torch.set_num_threads(1)
     env = build(settings)
@@ -63,7 +63,7 @@ class Filled(Exception):
 def updates(
     env: ManagerBasedRlEnv, settings: dict[str, Any]
 ) -> Callable[[int], Iterator[None]]:
-    """Run updates of the task's CPU learner, always from one rollout."""
+    """Run updates of the task's CPU learner, always from the same rollout."""
     agent = load_task(settings["task"]).on_cpu.rl()
     agent.evaluation.every = 0
     loop = importlib.import_module("mjlab.rl").TrainingLoop(env, agent, writers=[])
@@ -81,7 +81,7 @@ def updates(
 
 
 def build(settings: dict[str, Any]) -> ManagerBasedRlEnv:
-    """Return the task on the native engine."""
+    """Return the task's environment on the native engine."""
     cfg = task_cfg(settings["task"])
     cfg.scene.num_envs, cfg.seed = settings["num_envs"], 0
     cfg.sim.backend, cfg.sim.num_threads = "native", settings["threads"]

@@ -3,9 +3,9 @@
     python -m venv ../peer && ../peer/bin/pip install torch==2.13.0 mjlab==1.6.0
     python bench/peer.py ../peer/bin/python
 
-Each project steps its own task of the same robot in its own process and waits while the
-other one runs. A pair of blocks gives one ratio, so the load of a shared machine
-cancels out. mjlab runs MuJoCo Warp on the CPU; this project runs MuJoCo C.
+Each project runs in a separate process, with its own task for the same robot, and waits
+while the other project steps. Each pair of blocks gives one ratio, so that the load of
+a shared machine cancels. mjlab runs MuJoCo Warp on the CPU; this project runs MuJoCo C.
 """
 
 import argparse
@@ -98,7 +98,7 @@ class Side:
 def run_side(settings: dict[str, Any]) -> None:
     """Build the environment, then run a block for each number on standard input."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # Library output must not mix with the answers.
+    os.dup2(2, 1)  # Libraries print to standard error, so answers stay separate.
     start = time.perf_counter()
     env = build(**settings)
     env.reset()
@@ -124,7 +124,7 @@ def run_side(settings: dict[str, Any]) -> None:
 
 
 def build(task: str, num_envs: int, device: str, backend: str) -> Any:
-    """Return the environment of whichever project this interpreter imports."""
+    """Return the environment of the project that this interpreter imports."""
     envs = importlib.import_module("mjlab.envs")
     try:
         load_task = importlib.import_module("mjlab.registry").load_task

@@ -105,7 +105,7 @@ def own_bytes(pid: int | None) -> int:
 
 
 def block_s(env: TrainingEnv, steps: int) -> float:
-    """Return the time of steps with random actions."""
+    """Return the time of a block of steps with random actions, s."""
     size = terms_of(env).action_manager.total_action_dim
     actions = torch.rand(env.num_envs, size) * 2.0 - 1.0
     begun = time.perf_counter()

@@ -58,13 +58,13 @@ def main() -> None:
 
 @dataclass
 class Turns:
-    """Times and memory by block."""
+    """Times and memory use of the alternating blocks."""
 
     plain_s: list[float] = field(default_factory=list)
-    """Seconds of unrecorded blocks, one more than recorded ones."""
+    """Duration of each unrecorded block, s; one more than there are recorded blocks."""
 
     spent_s: list[float] = field(default_factory=list)
-    """Seconds of recorded blocks."""
+    """Duration of each recorded block, s."""
 
     waits_s: list[float] = field(default_factory=list)
     """Seconds until the writer had finished."""
@@ -77,7 +77,7 @@ class Turns:
 
 
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """Return all figures of the measurement."""
+    """Run the blocks, and return cost, memory growth and file size of recording."""
     plain = build(args)
     bare = build(args)
     recorded = RecordEpisode(bare, folder, save_video=False, trajectory_name="run")
@@ -134,7 +134,7 @@ def take_turns(
 
 
 def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
-    """Return the fraction of a step that recording takes, and its growth.
+    """Return the cost of recording as a fraction of a step, and its growth.
 
     Args:
         turns: The measured blocks.
@@ -173,7 +173,7 @@ def second_half(figures: list[int]) -> list[int]:
 
 
 def build(args: argparse.Namespace) -> TorchVectorEnv:
-    """Return the worlds of the task."""
+    """Create the vector environment of the task."""
     worlds = make_worlds(args.task, args.num_envs, seed=0, backend=args.backend)
     return TorchVectorEnv(worlds)
 

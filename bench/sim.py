@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def robot_model(robot: str, cfg: SimulationCfg) -> mujoco.MjModel:
-    """Return the robot of the tasks, on a plane."""
+    """Return the compiled model of a robot on a plane."""
     entity = {"g1": g1.g1_cfg, "go1": go1.go1_cfg}[robot]()
     scene = SceneCfg(terrain=TerrainCfg(), entities={"robot": entity})
     return compile_model(build_scene(scene).spec, cfg)
@@ -193,9 +193,9 @@ def report(
     print(
         f"{args.robot} x {args.num_envs} on {args.engine} ({sim.device}): "
         f"{figures['steps_per_s']:,.0f} steps/s, bare engine "
-        f"{figures['bare_steps_per_s']:,.0f}; share of bare "
+        f"{figures['bare_steps_per_s']:,.0f}; ratio "
         f"{figures['share_of_bare']:.3f} (blocks {min(ratios):.3f} to "
-        f"{max(ratios):.3f}); {memory / args.num_envs / 2**20:.2f} MB resident a world"
+        f"{max(ratios):.3f}); {memory / args.num_envs / 2**20:.2f} MB RSS per world"
     )
     print(f"saved {path}")
 

@@ -117,7 +117,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures the numbers of worlds that the store lacks."""
+    """Measures the numbers of worlds that are not in the store yet."""
 
     def __init__(
         self, store: Store, args: argparse.Namespace, device: torch.device
@@ -133,7 +133,7 @@ class Sweep:
         refuse_if_too_large(self._args.task, max(counts), each, free)
 
     def run(self, counts: Sequence[int]) -> None:
-        """Measure, from few worlds to many."""
+        """Measure the given numbers of worlds, in ascending order."""
         for count in sorted(set(counts)):
             known = self._store.results.get(str(count))
             if known is None or "left_out" in known:
@@ -217,7 +217,7 @@ class Sweep:
 def said(result: dict[str, Any]) -> str:
     """Return a summary of a result."""
     if "left_out" in result:
-        return f"left out, {result['left_out']}"
+        return f"omitted, {result['left_out']}"
     return (
         f"{result['samples_per_s']:,.0f} steps/s, physics "
         f"{result['share_of_physics']:.0%} of a step"
@@ -246,8 +246,8 @@ def sentence(advice: Advice, limit: Limit) -> str:
     return (
         f"The rate {state}: {advice.best_rate:,.0f} steps/s at {advice.best:,} worlds "
         f"is the best. Limit: {limit} ({EXPLAINED[limit]}). Recommended: "
-        f"{advice.worlds:,} worlds, the fewest within a tenth of the best "
-        f"({advice.rate:,.0f} steps/s)."
+        f"{advice.worlds:,} worlds, the smallest number with at least 90 % of the best "
+        f"rate ({advice.rate:,.0f} steps/s)."
     )
 
 
@@ -255,11 +255,11 @@ def report(store: Store, out: Path) -> str:
     """Write the chart, and return table and conclusion."""
     settings = store.record["settings"]
     title = f"{settings['task']} on {settings['engine']} ({settings['device']})"
-    head = ("worlds", "steps/s", "ms a step", "physics", "memory a world, kB")
+    head = ("worlds", "steps/s", "ms per step", "physics", "kB per world")
     rows: list[list[str]] = []
     for key, result in sorted(store.results.items(), key=lambda item: int(item[0])):
         if "left_out" in result:
-            rows.append([f"{int(key):,}", "left out:", result["left_out"], "", ""])
+            rows.append([f"{int(key):,}", "omitted:", result["left_out"], "", ""])
             continue
         rows.append(
             [
@@ -291,7 +291,7 @@ def report(store: Store, out: Path) -> str:
 
 
 def draw(store: Store, title: str, out: Path) -> None:
-    """Draw the chart, if there is anything to draw."""
+    """Draw the chart, if there are measured points."""
     there = {int(n): r for n, r in store.results.items() if "left_out" not in r}
     if not there:
         return

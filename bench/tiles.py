@@ -4,10 +4,10 @@
     python bench/tiles.py Velocity-Go1-Flat --task Velocity-Go1 --episodes 128
 
 Runs one episode per world, as in training: sensor noise, pushes, random friction,
-changing commands. Worlds start on any row; `--kind flat` uses one kind for all
-tiles. Success is the task's outcome "success". A policy of another task can be
-tested if the task has observations of the same names. An example is a flat-ground
-policy, which does not observe terrain.
+changing commands. Worlds start on random terrain rows; `--kind flat` uses one kind of
+tile. Success is the task's outcome "success". A policy of another task, such as a
+flat-ground policy that does not observe terrain, can be tested if its observations have
+the same names.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("place", help="a task, a run's folder or checkpoint, latest")
     parser.add_argument(
-        "--task", default=None, help="task to test it in; default: its own"
+        "--task", default=None, help="task to test in; default: the policy's task"
     )
     parser.add_argument("--episodes", type=int, default=128)
     parser.add_argument("--seed", type=int, default=1000)
@@ -57,7 +57,7 @@ def main() -> None:
     for name, row in rows.items():
         print(
             f"{name:20s} {row['episodes']:4d} episodes  success {row['success']:6.1%}  "
-            f"failed {row['failed']:6.1%}  off by {row['linear_error']:.2f} m/s, "
+            f"failed {row['failed']:6.1%}  error {row['linear_error']:.2f} m/s, "
             f"{row['turning_error']:.2f} rad/s"
         )
     about = {"task": task, "run": run.info(), "seed": args.seed, "kind": args.kind}
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def build(task: str, worlds: int, seed: int, kind: str | None) -> ManagerBasedRlEnv:
-    """Return worlds of a task as in training, on random rows."""
+    """Build a task's environment as in training, with worlds on random terrain rows."""
     cfg: Any = load_task(task).env()
     terrain = cfg.scene.terrain
     generator = terrain.generator

@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--task", default="Velocity-G1-Flat")
     parser.add_argument("--pairs", type=int, default=4)
-    parser.add_argument("--iterations", type=int, default=2, help="of a block")
+    parser.add_argument("--iterations", type=int, default=2, help="per block")
     options = parser.parse_args()
     task = load_task(options.task)
     assert task.on_cpu is not None

@@ -184,7 +184,7 @@ def clock() -> np.ndarray:
 
 
 def operation_figures(task: str) -> dict[str, Any]:
-    """Return tensor operations and host reads of a step with a finished episode."""
+    """Count tensor operations and host reads in a step that ends an episode."""
     env = build(task, 4, None)
     action = torch.zeros(4, env.action_manager.total_action_dim)
     env.episode_length_buf[0] = env.max_episode_length - 1
@@ -238,7 +238,7 @@ def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 class _Curve:
-    """Display that records the times of each iteration."""
+    """Metrics writer that stores the times of each iteration."""
 
     def __init__(self, collect: list[float], learn: list[float]) -> None:
         self.collect = collect
@@ -283,15 +283,16 @@ def described(task: str, found: dict[str, Any]) -> str:
     low, high = found["share_of_bare_spread"]
     text = (
         f"{task}: {found['env_steps_per_s']:,.0f} env steps/s, bare "
-        f"{found['bare_env_steps_per_s']:,.0f}; share of bare "
+        f"{found['bare_env_steps_per_s']:,.0f}; ratio "
         f"{found['share_of_bare']:.3f} (blocks {low:.3f} to {high:.3f}); "
         f"{found['operations_per_step']} operations and "
-        f"{found['host_reads_per_step']} host reads a step"
+        f"{found['host_reads_per_step']} host reads per step"
     )
     if "learner_share" in found:
         text += (
-            f"\n  an iteration takes {found['iteration_s']:.2f} s, learner's share "
-            f"{found['learner_share']:.2f}, {found['training_steps_per_s']:,.0f} "
+            f"\n  an iteration takes {found['iteration_s']:.2f} s, "
+            f"{found['learner_share']:.0%} of it learning; "
+            f"{found['training_steps_per_s']:,.0f} "
             f"steps/s; {found['host_reads_in_update']} host reads in RSL-RL's update"
         )
     return text

@@ -58,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--scenes", nargs="+", choices=EYES, default=list(EYES))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--size", type=int, default=32, help="pixels of a side")
+    parser.add_argument("--size", type=int, default=32, help="width and height, pixels")
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--worlds", type=int, nargs="*", default=[16, 64, 256, 1024])

@@ -6,11 +6,11 @@
     python bench/walking.py Velocity-G1-Flat --push 1.0 --friction 0.3 1.6
 
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a policy of
-another project. The robot starts from rest and keeps one of 13 commands, first in a
-quiet world (no noise, pushes or randomised models), then with the noise, pushes and
-randomisation of training. Policies of other projects are measured only in the quiet
-world. The measures are defined in `mjlab.gait` and exclude the first seconds; the
-limits are in `mjlab/gait/limits.py`.
+another project. The robot starts from rest and follows one of 13 commands, first
+without noise, pushes and randomised models ("quiet"), then with those of training ("as
+trained"). Policies of other projects are measured only in the first condition. The
+measures are defined in `mjlab.gait` and exclude the first seconds; the limits are in
+`mjlab/gait/limits.py`.
 """
 
 import argparse
@@ -42,18 +42,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("policies", nargs="+", help="tasks, runs, checkpoints, JSON")
     parser.add_argument(
-        "--episodes", type=int, default=EPISODES, help="episodes as trained; 0 for none"
+        "--episodes",
+        type=int,
+        default=EPISODES,
+        help="episodes with the noise and pushes of training; 0 for none",
     )
     parser.add_argument(
         "--robots",
         type=int,
         default=ROBOTS,
-        help="robots per command in the quiet world",
+        help="robots per command without noise and pushes",
     )
     parser.add_argument("--seed", type=int, default=1000)
-    parser.add_argument("--push", type=float, help="speed of pushes as trained, m/s")
     parser.add_argument(
-        "--friction", type=float, nargs=2, help="range of foot friction as trained"
+        "--push", type=float, help="maximum velocity change of pushes, m/s"
+    )
+    parser.add_argument(
+        "--friction", type=float, nargs=2, help="minimum and maximum foot friction"
     )
     parser.add_argument("--best", action="store_true", help="use the best checkpoint")
     parser.add_argument("--name", default="walking", help="name of the results file")
@@ -99,7 +104,7 @@ def rounded(value: Any) -> Any:
 def gait_of_run(
     place: str, args: argparse.Namespace
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """Return a run's name, a description, and its measures by world and command."""
+    """Return a run's name, its description, and gait measures by world and command."""
     found = find(place)
     run = found.run
     configs, task = run.configs(), run.task

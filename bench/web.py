@@ -1,4 +1,4 @@
-"""Speed of the page that runs policies in a browser, and its answer to pushes.
+"""Speed of the page that runs policies in a browser, and push recovery of the robots.
 
     python bench/web.py
 
@@ -43,7 +43,9 @@ def main() -> None:
     """Measure each policy, print a table and save the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("tasks", nargs="*", default=TASKS)
-    parser.add_argument("--seconds", type=float, default=10.0, help="of drawing")
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="time to measure the frame rate, s"
+    )
     parser.add_argument("--name", default="web", help="name of the results file")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +70,7 @@ def version(page: Path) -> str:
 
 
 def measured(page: Path, task: str, seconds: float) -> dict[str, Any]:
-    """Return the figures of a task, in a browser of its own."""
+    """Measure a task in a new browser, and return its figures."""
     browser = Browser(f"{page.as_uri()}#policy={task}&command={WALK.get(task, '')}")
     try:
         browser.wait("globalThis.mjlabPage?.startSeconds > 0")
@@ -86,7 +88,10 @@ def measured(page: Path, task: str, seconds: float) -> dict[str, Any]:
 
 
 def frame_rate(browser: Browser, seconds: float) -> float:
-    """Return the frames per second, after 5 s in which the page simplifies drawing."""
+    """Return the frames per second.
+
+    Wait 5 s first, in which the page adapts its level of detail.
+    """
     time.sleep(5.0)
     clock = "[mjlabPage.frames, performance.now() / 1000]"
     first, start = browser.run(clock)

@@ -66,7 +66,7 @@ class Sequences:
     """Whether the episode terminated after a step, shape (rows, LENGTH), float32."""
 
     valid: torch.Tensor
-    """Whether the step is valid, shape (rows, LENGTH), float32."""
+    """1 for steps of the sequence, 0 for padding, shape (rows, LENGTH), float32."""
 
     burn_in: torch.Tensor
     """Number of steps that overlap with the previous sequence, shape (rows,), int64."""
@@ -117,7 +117,7 @@ class Actor:
         self._before = torch.zeros(rows, LENGTH, 2 * WIDTH)
 
     def is_ready(self) -> bool:
-        """Return True; a caller waits for it until the process has started."""
+        """Return True. Callers wait for this call until the process has started."""
         return True
 
     def collect(

@@ -15,7 +15,7 @@ STILL_GROWING = 1.1
 
 @dataclass(frozen=True)
 class Advice:
-    """Recommended number of worlds, and the limit of the rate."""
+    """Best and recommended number of worlds, with their rates."""
 
     best: int
     """Number of worlds with the best rate."""

@@ -130,7 +130,7 @@ def block_table(store: Store, titles: dict[str, str]) -> list[str]:
 
 
 def recommendation(points: Points, titles: dict[str, str]) -> str:
-    """Return the recommended number of worlds for each implementation here."""
+    """Return the recommended number of worlds for implementations of this project."""
     parts = []
     for name, by in points.items():
         if name.startswith(("gym", "sb3", "ray")) or len(by) < 2:
@@ -143,8 +143,8 @@ def recommendation(points: Points, titles: dict[str, str]) -> str:
     if not parts:
         return "Too few points for a recommendation."
     return (
-        "Recommended for throughput on this machine, the smallest number within a "
-        "tenth of the best rate: " + "; ".join(parts) + "."
+        "Recommended for throughput on this machine, the smallest number with at least "
+        "90 % of the best rate: " + "; ".join(parts) + "."
     )
 
 

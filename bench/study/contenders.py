@@ -1,4 +1,4 @@
-"""Contenders: implementations here, in Gymnasium, Stable-Baselines3 and Ray.
+"""Contenders of the study: cartpoles here, in Gymnasium, Stable-Baselines3 and Ray.
 
 Missing packages are listed with the reason. Actions are drawn before the clock starts,
 in the form that each contender needs.
@@ -29,7 +29,7 @@ GYM = "pip install 'mjlab-fused[gym]'"
 
 
 class Run(Protocol):
-    """Worlds to be measured."""
+    """Interface of the worlds whose speed is measured."""
 
     steps: int
     """Steps of all worlds per call."""
@@ -66,13 +66,13 @@ class Contender:
     """Name in tables and charts."""
 
     make: Make
-    """Makes the worlds."""
+    """Function that creates the worlds."""
 
     bytes_per_world: int
     """Upper estimate of the memory of one world."""
 
     absent: str | None = None
-    """Reason why it cannot be measured here. None if it can."""
+    """Reason why the contender cannot be measured on this machine, or None."""
 
     most: int | None = None
     """Maximum useful number of worlds, for implementations with one process per
@@ -82,7 +82,7 @@ class Contender:
     """Whether the number of threads per block has an effect."""
 
     is_peer: bool = False
-    """Whether it belongs to another project."""
+    """Whether the contender belongs to another project."""
 
 
 # Ours.
@@ -141,7 +141,7 @@ class ReplayRun:
         )
 
     def call(self) -> None:
-        """Replay."""
+        """Run `REPLAYED` steps."""
         self._replay.run()
 
     def wait(self) -> None:
@@ -224,7 +224,7 @@ def managed_ways(device: torch.device) -> list[Contender]:
     warp = None
     if device.type != "cuda":
         warp = (
-            "MuJoCo Warp's CPU device is meant for tests; Warp is measured on CUDA, or "
+            "MuJoCo Warp's CPU device is meant for tests; Warp is measured on CUDA and "
             "in the scaling study"
         )
     return [

@@ -24,7 +24,7 @@ LOOKS = 24
 
 
 class Policy(Protocol):
-    """Acts without exploration."""
+    """Interface of a policy that acts without exploration."""
 
     def begin(self, num_envs: int) -> None:
         """Reset all state, for a number of worlds."""
@@ -62,7 +62,7 @@ class Judge:
 
 @dataclass
 class Curve:
-    """Scores of one run."""
+    """Learning curve of one run: scores by samples and seconds."""
 
     samples: list[int] = field(default_factory=list)
     """Number of samples at each score."""
@@ -77,7 +77,6 @@ class Curve:
     """Number of optimiser steps at each score."""
 
     def add(self, samples: int, seconds: float, score: float, updates: int) -> None:
-        """Append a score."""
         self.samples.append(samples)
         self.seconds.append(round(seconds, 4))
         self.scores.append(round(score, 2))
@@ -105,7 +104,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a run."""
+    """Limits of a training run, in samples and seconds."""
 
     samples: int
     """Samples at which runs are compared."""
@@ -122,14 +121,17 @@ class Budget:
         return enough or seconds >= self.longest
 
     def next_look(self, samples: int, seconds: float) -> tuple[float, float]:
-        """Return samples and seconds of the next evaluation, whichever comes first."""
+        """Return the samples and the seconds at which the next evaluation is due.
+
+        The evaluation runs when one of them is reached.
+        """
         if samples < self.samples:
             return samples + self.samples / LOOKS, math.inf
         return math.inf, seconds + self.seconds / LOOKS
 
 
 class Learner(Protocol):
-    """Learner that advances step by step."""
+    """Interface of a learner, whose training the study runs iteration by iteration."""
 
     @property
     def samples(self) -> int:

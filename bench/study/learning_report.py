@@ -39,7 +39,7 @@ def report(store: Store, titles: Mapping[str, str], out: Path, charts: Path) -> 
 
 
 def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
-    """Return all stored runs."""
+    """Return the learning curves of all stored runs."""
     found: Curves = {}
     for key, data in store.results.items():
         name, count, _ = key.split("/")
@@ -49,12 +49,12 @@ def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
 
 
 def counts_of(curves: Curves) -> list[int]:
-    """Return all numbers of worlds."""
+    """Return all numbers of worlds in the curves, ascending."""
     return sorted({count for by in curves.values() for count in by})
 
 
 def scores(runs: Sequence[Curve], name: str, limit: float) -> list[float]:
-    """Return scores of the seeds that reached `limit` samples or seconds."""
+    """Return scores at `limit` samples or seconds, for seeds that reached the limit."""
     return [score for run in runs if (score := run.at(name, limit)) is not None]
 
 

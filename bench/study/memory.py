@@ -1,4 +1,4 @@
-"""Refusal of numbers of worlds that do not fit into memory."""
+"""Errors for numbers of worlds that do not fit into memory."""
 
 from mjlab.cli.answers import UsageError
 
@@ -13,7 +13,7 @@ def needs(what: str, num_envs: int, bytes_per_world: float, free: int) -> str | 
         what: Name of the worlds.
         num_envs: Number of worlds.
         bytes_per_world: Memory of one world.
-        free: Free memory.
+        free: Free memory, bytes.
     """
     wanted = num_envs * bytes_per_world
     if wanted <= SHARE * free:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class GymnasiumRun:
-    """A `VectorEnv` of Gymnasium."""
+    """Gymnasium's cartpole in one of its vector environments."""
 
     steps = 1
 

@@ -23,11 +23,11 @@ FIXED = 4
 """Number of minibatches per epoch, for any number of worlds."""
 
 SIZE = 256
-"""Size of a minibatch, if their number is proportional to the number of worlds."""
+"""Size of a minibatch, if the number of minibatches grows with the number of worlds."""
 
 
 def minibatches(num_envs: int, *, scaled: bool) -> int:
-    """Return the number of minibatches per epoch. Both arms are equal at 32 worlds."""
+    """Return the number of minibatches per epoch; equal in both arms at 32 worlds."""
     return max(1, num_envs * HORIZON // SIZE) if scaled else FIXED
 
 
@@ -93,7 +93,7 @@ class PpoLearner:
 
 
 class _Actor:
-    """Most likely action of a policy."""
+    """Policy that returns the most likely action."""
 
     def __init__(self, ppo: PPO) -> None:
         self._ppo = ppo

@@ -48,7 +48,7 @@ class Acting(Protocol):
     """Where acting runs, for the report."""
 
     def collect(self, weights: Weights) -> tuple[int, list[tuple[torch.Tensor, ...]]]:
-        """Number of collected samples, and completed sequences."""
+        """Return the number of collected samples, and the completed sequences."""
         ...
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class Replay:
         """Number of stored sequences."""
 
     def add(self, parts: tuple[torch.Tensor, ...]) -> None:
-        """Store sequences with the maximum priority."""
+        """Store new sequences, with the maximum priority."""
         capacity = len(self._priority)
         parts = tuple(part[-capacity:] for part in parts)
         number = len(parts[0])

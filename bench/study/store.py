@@ -18,9 +18,9 @@ IMAGES = Path(__file__).resolve().parents[2] / "docs/images/cartpole"
 
 
 def study_parser(text: str | None) -> argparse.ArgumentParser:
-    """Return a parser with the options that both parts of the cartpole study have."""
+    """Return a parser with the options that both parts of the cartpole study share."""
     found = argparse.ArgumentParser(description=(text or "").partition("\n")[0])
-    found.add_argument("--quick", action="store_true", help="few points, short ones")
+    found.add_argument("--quick", action="store_true", help="few and short points")
     found.add_argument("--fresh", action="store_true", help="discard earlier results")
     found.add_argument("--out", type=Path, help="folder for JSON, tables and charts")
     return found

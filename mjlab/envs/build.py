@@ -54,7 +54,14 @@ def managers_of(env: ManagedEnv) -> Managers:
 
 
 def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
-    """Create the non-finite guard. All managers except the recorders must exist."""
+    """Create the guard against non-finite values.
+
+    All managers except the recorders must exist.
+
+    Args:
+        env: The environment.
+        max_share: Maximum fraction of diverged world steps before the run is stopped.
+    """
     counting = (
         env.action_manager,
         env.reward_manager,

@@ -72,7 +72,7 @@ class ViewerCfg(Config):
     """Body of the followed entity that the camera tracks. None uses the root body."""
 
     world: int = 0
-    """World that is shown first."""
+    """Index of the world that viewers and videos show first."""
 
     max_extra_envs: Annotated[int, at_least(0)] = 2
     """Number of neighbouring worlds that are also drawn, in videos of one world and in
@@ -168,8 +168,8 @@ class ManagerBasedRlEnvCfg(Config):
     """Also return the terminal observation of finished episodes."""
 
     max_nonfinite_share: Annotated[float, between(0, 1)] = 0.05
-    """Maximum share of world steps with non-finite values since the last call of
-    `take_log`. A larger share stops the run."""
+    """Maximum fraction of world steps with non-finite values since the last call of
+    `take_log`. A larger fraction raises an error, which stops the run."""
 
     step_order: StepOrder = "default"
     """Order of interval events and commands in a step. With "default", interval events

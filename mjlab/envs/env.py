@@ -160,7 +160,7 @@ class ManagerBasedRlEnv:
         )
 
     def record_anew(self) -> None:
-        """Rebuild the runner, after a change to something that its graph captured."""
+        """Capture the step again, because something that its graph uses has changed."""
         self.runner.release()
         self.runner = self._build_runner()
 
@@ -194,8 +194,8 @@ class ManagerBasedRlEnv:
         """Advance every world by one step; finished worlds begin a new episode.
 
         Args:
-            action: Shape (num_envs, total_action_dim), float32, on the device. Only the
-                values are copied: no gradient flows through a step.
+            action: Shape (num_envs, total_action_dim), float32, on the device. It is
+                copied and detached, because steps are not differentiable.
 
         Returns:
             Observations (of the new episode in finished worlds), reward, terminated,
@@ -255,8 +255,8 @@ class ManagerBasedRlEnv:
         """Return means over the episodes since the last call, and the health counters.
 
         Entries that terms write to `extras["log"]` have their latest value.
-        Synchronises with the device. Raises if more world steps had non-finite values
-        than `max_nonfinite_share` allows.
+        Synchronises with the device. Raises if the fraction of world steps with
+        non-finite values exceeds `max_nonfinite_share`.
         """
         parts = [self.episode_log.drain(), *self.nonfinite.totals()]
         *sums, lost, lacks = torch.cat([part.double() for part in parts]).tolist()

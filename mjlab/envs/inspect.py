@@ -30,15 +30,15 @@ _VERBS = {
 _OF_ACTIONS = ("process_actions", "apply_actions", "reset")
 _OF_COMMANDS = ("advance", "update", "reset")
 _TABLES: dict[str, tuple[str, ...]] = {
-    "action": ("Actions", "term", "kind", "numbers"),
+    "action": ("Actions", "term", "kind", "dimension"),
     "observation": ("Observations", "group", "term", "shape", "computed as"),
     "reward": ("Rewards", "term", "weight"),
     "termination": ("Terminations", "term", "kind"),
     "event": ("Events", "term", "mode", "when"),
-    "command": ("Commands", "term", "kind", "numbers"),
+    "command": ("Commands", "term", "kind", "dimension"),
     "curriculum": ("Curriculum", "term", "note"),
     "outcome": ("Outcomes", "term"),
-    "metrics": ("Metrics", "term", "over an episode", "taken every"),
+    "metrics": ("Metrics", "term", "reduction", "evaluated every"),
 }
 """Title and columns of each manager's table, in display order."""
 

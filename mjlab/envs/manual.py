@@ -254,7 +254,7 @@ class Lifecycle:
             raise PhaseError(f"{name}() in a step applies to all worlds: pass no mask.")
         if not torch.equal(self._program.env.sim.check_mask(mask), self._mask):
             raise PhaseError(
-                f"The mask of {name}() differs from that of initialise(). Pass the "
+                f"The mask of {name}() differs from the mask of initialise(). Pass the "
                 "same mask to all phases of a reset."
             )
 

@@ -49,7 +49,8 @@ class NonfiniteGuard:
             terminations: Termination manager that ends the episodes of diverged worlds.
             counting: Managers that count non-finite values by term.
             steps: Step counter, shape (), live.
-            max_share: Maximum share of diverged world steps before the run is stopped.
+            max_share: Maximum fraction of diverged world steps. A larger fraction
+                raises `TooManyNonfiniteError`.
         """
         self._health, self._steps, self._max_share = health, steps, max_share
         self._terminations = terminations
@@ -143,12 +144,12 @@ def _sum(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
 def check_share(
     worlds: int, steps: int, by_term: Mapping[str, int], max_share: float
 ) -> None:
-    """Raise if the share of world steps with non-finite values exceeds `max_share`."""
+    """Raise if the fraction of diverged world steps exceeds `max_share`."""
     share = worlds / max(1, steps)
     if share > max_share:
         said = ", ".join(f"{name} {count}" for name, count in by_term.items())
         raise TooManyNonfiniteError(
-            f"{worlds} of {steps} world steps ended with NaN or infinity, a share "
+            f"{worlds} of {steps} world steps ended with NaN or infinity, a fraction "
             f"of {share:.3f}; max_nonfinite_share is {max_share}. "
             f"By term: {said or 'none, only the physics state'}."
         )

@@ -1,4 +1,4 @@
-"""The physics steps of an environment step, and shortcuts that make them faster."""
+"""Plans that run the physics steps of an environment step, with shortcuts for speed."""
 
 from functools import partial
 

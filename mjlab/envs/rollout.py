@@ -166,7 +166,8 @@ class EpisodeResult:
     """True if a termination other than "success" ended the episode."""
 
     ended_by: tuple[str, ...]
-    """Termination terms that ended the episode; empty if the evaluation stopped it."""
+    """Names of the termination terms that ended the episode. Empty if the evaluation
+    stopped before the episode ended."""
 
     success_once: bool | None
     """Success at any time; None if the task does not define success."""

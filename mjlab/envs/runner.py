@@ -353,15 +353,15 @@ def self_test(
     """Compare several replays with the same number of eager steps from the same state.
 
     The order of contacts on a GPU is undefined, so a few worlds in thousands differ
-    even between two eager runs. The test fails for a tensor if the share of worlds that
-    differ exceeds 5 % plus three times the share between two eager runs. Values that
-    worlds share (sums, counters) depend on all worlds, so they are only compared if no
-    world differs. Half of the worlds end their episode in these steps, so that resets
-    are compared too.
+    even between two eager runs. The test fails for a tensor if the fraction of worlds
+    that differ exceeds 5 % plus three times the fraction between two eager runs. Values
+    that worlds share (sums, counters) depend on all worlds, so they are compared only
+    if no world differs. Half of the worlds end their episode in these steps, so that
+    resets are compared too.
 
     Returns:
-        Names of the tensors that differ, each with the share of differing rows, largest
-            share first.
+        Names of the tensors that differ, each with the fraction of differing rows,
+            largest fraction first.
     """
     start = state.take()
     ends = []
@@ -392,7 +392,11 @@ def self_test(
 
 
 def _differing(value: torch.Tensor, expected: torch.Tensor, tolerance: float) -> float:
-    """Share of rows that differ by more than `tolerance` of the tensor's scale."""
+    """Return the fraction of rows that differ from `expected`.
+
+    Floating-point values differ if their distance exceeds `tolerance` times the largest
+    absolute value of the tensor.
+    """
     if expected.numel() == 0:
         return 0.0
     if expected.is_floating_point():

@@ -1,10 +1,10 @@
-"""State of an environment: complete, or only root and joint states for other programs.
+"""Complete state of an environment, and root and joint states for other programs.
 
 A row of a state is the state of one world: per-world tensors without the leading
 dimension, and shared tensors in full (the step counter, sums of the log, curricula). On
-the native engine, another world of the same task continues bit for bit from a row: the
-row includes the random number state, and worlds do not depend on each other's random
-numbers.
+the native engine, an episode can continue from a row in another world of the same task,
+bit for bit: the row includes the random number state, and worlds do not depend on each
+other's random numbers.
 """
 
 from collections.abc import Mapping, Sequence

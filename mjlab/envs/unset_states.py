@@ -36,7 +36,7 @@ class UnsetStates:
 
 
 def find_unset_states(program: StepProgram, state: EnvState) -> UnsetStates:
-    """Reset all worlds on trial, and find parts of `init_state` that are not written.
+    """Find the parts of `init_state` that a reset does not write, by a trial reset.
 
     Args:
         program: Step program of the environment, which runs the reset.

@@ -46,7 +46,7 @@ _import = imported_on_use(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part at its first use."""
+    """Import a public name of this package at its first use."""
     if name in modules_by_name(__file__):
         # Raises an error with the install command if Gymnasium is missing.
         importlib.import_module(f"{__name__}.build")

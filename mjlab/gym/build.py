@@ -67,7 +67,7 @@ def make_worlds(
         first_world: Global index of the first world.
         groups: Name of the observation group to return. With several names, or None
             for all groups, observations are a Dict.
-        action_bound: Bound of the action space.
+        action_bound: Bound of the action space. Actions are not clipped.
     """
     if cfg is None:
         chosen = load_task(task_of(task))
@@ -93,7 +93,7 @@ def make_worlds(
 def make(
     task: str, *, num_envs: int = 1, numpy: bool = False, **settings: Any
 ) -> "TorchVectorEnv | NumpyVectorEnv":
-    """Create worlds of a task that are stepped together.
+    """Create a vector environment of a task.
 
     Args:
         task: Task id or Gymnasium id.
@@ -113,7 +113,7 @@ def make(
 def make_vector(
     task: str, num_envs: int = 1, *, numpy: bool = False, **settings: Any
 ) -> "TorchVectorEnv | NumpyVectorEnv":
-    """Create a vector environment; `gymnasium.make_vec` calls this."""
+    """Create a vector environment; entry point of `gymnasium.make_vec`."""
     from mjlab.gym.numpy_env import NumpyVectorEnv
     from mjlab.gym.torch_env import TorchVectorEnv
 
@@ -125,7 +125,10 @@ def make_vector(
 def make_single(
     task: str, *, num_envs: int | None = None, **settings: Any
 ) -> "SingleEnv | BatchedEnv":
-    """Create an environment for `gymnasium.make`; with `num_envs`, a batch."""
+    """Create an environment; entry point of `gymnasium.make`.
+
+    Without `num_envs`, it has one world and no batch dimension.
+    """
     from mjlab.gym.batched_env import BatchedEnv
     from mjlab.gym.numpy_env import SingleEnv
 
@@ -140,7 +143,11 @@ make_single.metadata = {"render_modes": ["rgb_array"]}  # pyright: ignore[report
 
 
 def _divided(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split settings between the environment, without None values, and the worlds."""
+    """Split settings into those of the environment class and of `make_worlds`.
+
+    Settings of the environment class that are None are omitted, so that its defaults
+    apply.
+    """
     of_worlds = {key: settings[key] for key in settings if key not in FORM_SETTINGS}
     given = {key: settings[key] for key in settings.keys() - of_worlds.keys()}
     return {key: value for key, value in given.items() if value is not None}, of_worlds

@@ -20,16 +20,16 @@ OUTCOMES = ("success", "fail")
 class VectorEnv(TensorWrapper):
     """Outermost wrapper, with the interface of ManiSkill's vector environment.
 
-    With `auto_reset`, finished rows are reset in the same step. Infos then have, on
-    every step and for all rows, `final_observation` and `final_info` with the masks
-    `_final_observation` and `_final_info` of the finished rows; `final_obs` is another
-    name of the same tensor.
+    With `auto_reset`, finished worlds are reset in the same step. The infos of every
+    step then contain `final_observation` and `final_info` for all worlds. The masks
+    `_final_observation` and `_final_info` mark the worlds that finished. `final_obs` is
+    the same tensor as `final_observation`.
 
-    With `record_metrics`, infos have `episode` on every step, for all rows: the
+    With `record_metrics`, the infos of every step contain `episode` for all worlds: the
     `return` so far, `episode_len`, the mean `reward`, and `success_once` and
-    `fail_once` if the task declares these outcomes; with `ignore_terminations` also
-    `success_at_end` and `fail_at_end`, at the current step. For a row that finishes in
-    this step, they refer to the complete episode, here and in `final_info`.
+    `fail_once` if the task declares these outcomes. With `ignore_terminations`, they
+    also contain `success_at_end` and `fail_at_end`, at the current step. In worlds that
+    finish in this step, `episode` and `final_info` refer to the complete episode.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class VectorEnv(TensorWrapper):
         ignore_terminations: bool = False,
         record_metrics: bool = False,
     ) -> None:
-        """Wrap an environment, and choose when its rows are reset.
+        """Wrap an environment, and choose when its worlds are reset.
 
         Args:
             env: The environment. Do not add another wrapper around this one.
-            auto_reset: Reset finished rows. Otherwise they continue.
+            auto_reset: Reset finished worlds. Otherwise they continue.
             ignore_terminations: End episodes by time limits only.
             record_metrics: Add episode metrics to infos.
         """
@@ -61,14 +61,14 @@ class VectorEnv(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Start new episodes, and reset the metrics of these rows."""
+        """Start new episodes, and reset their metrics."""
         rows = self.rows_of(options)
         result = self.env.reset(seed=seed, options=options)
         self._metrics.reset(rows)
         return result
 
     def step(self, actions: Any) -> Stepped:
-        """Step all rows."""
+        """Step all worlds."""
         observations, reward, terminated, truncated, info = self.env.step(actions)
         info = dict(info)
         if self.record_metrics:
@@ -109,19 +109,20 @@ class ManiSkillVectorEnv(VectorEnv):
         """Wrap an environment, or create it.
 
         Args:
-            env: The environment, or a task id or Gymnasium id.
-            num_envs: Number of rows. None means 1 for an id.
-            auto_reset: Reset finished rows. Otherwise they continue.
+            env: An environment, a task id or a Gymnasium id.
+            num_envs: Number of worlds, 1 by default if `env` is an id.
+            auto_reset: Reset finished worlds. Otherwise they continue.
             ignore_terminations: End episodes by time limits only.
             record_metrics: Add episode metrics to infos.
-            **settings: Settings of `mjlab.gym.make`, for an id.
+            **settings: Settings of `mjlab.gym.make`, if `env` is an id.
         """
         if isinstance(env, str):
             env = make(env, num_envs=1 if num_envs is None else num_envs, **settings)
         elif settings:
             raise TypeError(
-                f"{', '.join(settings)} can be set only for an id. Pass it to "
-                "mjlab.make or gymnasium.make, which create the environment."
+                f"{', '.join(settings)} can be set only if env is an id, but it is an "
+                "environment. Pass these settings to mjlab.make or gymnasium.make, "
+                "which create the environment."
             )
         super().__init__(
             env,
@@ -131,23 +132,23 @@ class ManiSkillVectorEnv(VectorEnv):
         )
         if num_envs not in (None, self.num_envs):
             raise ValueError(
-                f"num_envs={num_envs}, but the environment has {self.num_envs} rows. "
+                f"num_envs={num_envs}, but the environment has {self.num_envs} worlds. "
                 "Leave num_envs out, or create the environment with it."
             )
 
     @property
     def base_env(self) -> GymVectorEnv:
-        """The environment inside all wrappers, under ManiSkill's name."""
+        """The innermost environment, called `base_env` as in ManiSkill."""
         return self.unwrapped
 
 
 class ActionRepeat(TensorWrapper):
     """Applies each action for `repeat` steps, and sums the rewards.
 
-    A row that finishes early stops there: it gets no further reward, and keeps the
-    flags, observation and info of that step. Its physics continues, without effect on
-    the outputs, until the row is reset as the autoreset mode defines. The environment's
-    own resets are disabled; this wrapper resets rows instead.
+    A world that finishes before the last repeat gets no further reward, and keeps the
+    flags, observation and info of the step in which it finished. Physics continues to
+    step it, without effect on the outputs. The wrapped environment's automatic resets
+    are disabled; this wrapper resets worlds instead, by the autoreset mode.
     """
 
     def __init__(self, env: Wrapped, repeat: int) -> None:
@@ -167,7 +168,7 @@ class ActionRepeat(TensorWrapper):
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
-        """Autoreset mode: when finished rows are reset."""
+        """Autoreset mode: when finished worlds are reset."""
         return self._mode
 
     def use_autoreset(
@@ -194,7 +195,7 @@ class ActionRepeat(TensorWrapper):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, actions: Any) -> Stepped:
-        """Step all rows `repeat` times."""
+        """Step all worlds `repeat` times."""
         waiting = self.no_rows()
         if self._mode is AutoresetMode.NEXT_STEP:
             waiting = self._ended
@@ -213,7 +214,7 @@ class ActionRepeat(TensorWrapper):
         return observations, reward, terminated, truncated, info
 
     def _repeated(self, actions: Any, stopped: torch.Tensor) -> Stepped:
-        """Step with one action; finished rows keep their results."""
+        """Step `repeat` times with one action; finished worlds keep their results."""
         observations, reward, terminated, truncated, info = self.env.step(actions)
         goes_on = ~stopped
         reward, terminated, truncated = (
@@ -234,8 +235,9 @@ class ActionRepeat(TensorWrapper):
     def _begun(
         self, rows: torch.Tensor, observations: Tree, info: Info
     ) -> tuple[Tree, Info]:
-        """Reset some rows; return observations and infos of all rows afterwards."""
-        # On a CUDA device an empty reset costs less than a check, which synchronises.
+        """Reset some worlds; return observations and infos of all worlds afterwards."""
+        # On a CUDA device, resetting no world costs less than a check, which
+        # synchronises.
         if rows.device.type == "cpu" and not bool(rows.any()):
             return observations, info
         begun, news = self.env.reset(options={"reset_mask": rows})
@@ -248,11 +250,11 @@ class ActionRepeat(TensorWrapper):
 
 
 ActionRepeatWrapper = ActionRepeat
-"""ManiSkill's name of `ActionRepeat`."""
+"""Alias of `ActionRepeat`, for code written for ManiSkill."""
 
 
 class _Metrics:
-    """Metrics of each row's current episode."""
+    """Metrics of each world's current episode."""
 
     def __init__(
         self, num_envs: int, device: torch.device, ignore_terminations: bool
@@ -289,11 +291,11 @@ class _Metrics:
         return figures
 
     def reset(self, rows: torch.Tensor) -> None:
-        """Reset the metrics in the rows of a mask, shape (num_envs,)."""
+        """Reset the metrics of the worlds in the mask `rows`, shape (num_envs,)."""
         for tensor in (self._return, self._steps, *self._once.values()):
             fill_where(tensor, rows, 0)
 
 
 def _values(info: Info) -> dict[str, torch.Tensor]:
-    """Return an info without masks."""
+    """Return the entries of an info, without their masks."""
     return {key: value for key, value in info.items() if not key.startswith("_")}

@@ -21,7 +21,7 @@ from mjlab.random.seeds import to_seeds
 
 
 class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """Worlds as a standard Gymnasium vector environment.
+    """Gymnasium vector environment with NumPy arrays.
 
     Observations, flags and infos are the same as from a `SyncVectorEnv` of single
     environments. Every step synchronises with the device and copies the results.
@@ -39,8 +39,8 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
 
         Args:
             worlds: The worlds. They must not be stepped or reset elsewhere.
-            autoreset_mode: When finished rows are reset. The default, as in Gymnasium,
-                is in the next step.
+            autoreset_mode: When finished worlds are reset; in the next step by default,
+                as in Gymnasium.
             render_mode: "rgb_array", or None for no rendering.
             reconfiguration_freq: 0 builds the scene once; k rebuilds it in every k-th
                 full reset. See `Reconfigurations`.
@@ -73,10 +73,11 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
     def step(
         self, actions: Any
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, Info]:
-        """Step all rows; see `TorchVectorEnv.step`.
+        """Step all worlds; see `TorchVectorEnv.step`.
 
-        `final_obs` and `final_info` are present in steps in which a row finished, in
-        Gymnasium's format: an object array with None for other rows.
+        As in Gymnasium, infos contain `final_obs` and `final_info` only in steps in
+        which a world finished; `final_obs` is an object array with None for the other
+        worlds.
         """
         observations, reward, terminated, truncated, info = self.tensors.step(actions)
         return (
@@ -88,7 +89,7 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
         )
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """Return an image of each row, or None without a render mode."""
+        """Return an image of each world, or None without a render mode."""
         return self.tensors.render()
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -110,7 +111,10 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
 
 
 class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """Single world with arrays and Python numbers, without automatic resets."""
+    """Gymnasium environment of one world, with NumPy arrays and Python numbers.
+
+    There are no automatic resets: call `reset` after a finished episode.
+    """
 
     def __init__(
         self,
@@ -129,7 +133,7 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
         """
         if worlds.num_envs != 1:
             raise ValueError(
-                f"A single environment has 1 world, not {worlds.num_envs}. Use "
+                f"SingleEnv needs exactly 1 world, but got {worlds.num_envs}. Use "
                 "TorchVectorEnv or NumpyVectorEnv."
             )
         check_render_mode(render_mode)
@@ -204,7 +208,7 @@ def _zeroed(info: Info) -> Info:
 
 
 def _first(tree: Tree) -> Any:
-    """Return the first row: arrays, or numbers for scalars."""
+    """Return the values of the first world: arrays, or Python numbers for scalars."""
     return map_tree(
         lambda value: value[0].item() if value.ndim == 1 else _row(to_numpy(value), 0),
         tree,

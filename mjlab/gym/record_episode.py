@@ -26,12 +26,13 @@ _log = logging.getLogger(__name__)
 class RecordEpisode(TensorWrapper):
     """Records episodes to `<output_dir>/<trajectory_name>.h5`, and renders videos.
 
-    Observations are recorded as returned by this wrapper, actions as received. The last
-    observation and state of an episode are the terminal ones in every mode.
+    Observations are recorded as this wrapper returns them, and actions as it receives
+    them. In every autoreset mode, an episode ends with its terminal observation and
+    state.
 
     An episode is written when it terminates, times out or is reset; in the mode
-    DISABLED only when it is reset. `reset(options={"save": False})` drops the episodes
-    that it ends.
+    DISABLED only when it is reset. `reset(options={"save": False})` discards the
+    episodes that it ends.
     """
 
     def __init__(
@@ -70,23 +71,26 @@ class RecordEpisode(TensorWrapper):
             save_video: Whether to write videos of all worlds.
             video_fps: Frames per second of a video.
             info_on_video: Whether to write reward and infos over each frame.
-            save_on_reset: Whether to write an episode when it ends. If False, it is
-                kept for `flush_trajectory` until the next episode of its row ends.
-            save_video_trigger: Function of the number of steps so far, which returns
-                True to draw the next step. None draws all steps.
-            max_steps_per_video: Steps of a video. Required for several rows, since
-                their episodes end at different times.
+            save_on_reset: Whether to write an episode when it ends. If False, call
+                `flush_trajectory` to write it, before the next episode of its world
+                ends.
+            save_video_trigger: Function that takes the number of steps so far, and
+                returns True to render the next step. None renders all steps.
+            max_steps_per_video: Number of steps of a video. Required for several
+                worlds, because their episodes end at different times.
             clean_on_close: Whether `close` omits trajectories without steps, and
                 renumbers the others.
             record_reward: Whether to record rewards.
             record_env_state: Whether to record the states of entities.
-            record_physics: Whether to record the engine's own state, for exact replay.
+            record_physics: Whether to record the engine's state, for exact replay.
             avoid_overwriting_video: Whether to keep existing videos.
-            source_type: Source of the actions, such as "rl" or "human".
-            source_desc: Description of the source.
+            source_type: Source of the actions, such as "rl" or "human", stored in the
+                file.
+            source_desc: Description of the source, stored in the file.
             export: Episodes to write; see `RecordingCfg`.
-            env_id: The task's id. None uses the id in the environment's `spec`.
-            env_kwargs: Arguments of the environment. None uses those in its `spec`.
+            env_id: Task id to store. None uses the id in the environment's `spec`.
+            env_kwargs: Arguments of the environment to store. None uses the arguments
+                in its `spec`.
             env_cfg: Task and settings as text (`task_text`). None generates it, if the
                 task is known.
         """
@@ -103,9 +107,9 @@ class RecordEpisode(TensorWrapper):
         if save_video:
             if self.num_envs > 1 and max_steps_per_video is None:
                 raise ValueError(
-                    f"There are {self.num_envs} rows, whose episodes end at different "
-                    "times: set max_steps_per_video to the length of a video. "
-                    "save_video=False records only trajectories."
+                    f"Episodes of {self.num_envs} worlds end at different times: set "
+                    "max_steps_per_video to the length of a video. To record only "
+                    "trajectories, set save_video=False."
                 )
             self._videos = VideoRecorder(
                 _drawable(base),
@@ -150,7 +154,7 @@ class RecordEpisode(TensorWrapper):
 
     @property
     def files(self) -> list[Path]:
-        """Trajectory files."""
+        """Paths of the trajectory files."""
         if self._trajectories is None:
             return []
         return list(self._trajectories.recorder.files.values())
@@ -181,7 +185,7 @@ class RecordEpisode(TensorWrapper):
         """Start new episodes.
 
         Args:
-            seed: Seeds of the rows; see `TorchVectorEnv.reset`.
+            seed: Seeds of the worlds; see `TorchVectorEnv.reset`.
             options: Options of `TorchVectorEnv.reset`, and "save": whether to write the
                 episodes that the reset ends.
         """
@@ -199,7 +203,7 @@ class RecordEpisode(TensorWrapper):
         return observations, info
 
     def step(self, actions: Any) -> Stepped:
-        """Step all rows."""
+        """Step all worlds."""
         if self._videos is not None:
             self._videos.before_step()
         result = self.env.step(actions)
@@ -224,16 +228,17 @@ class RecordEpisode(TensorWrapper):
         env_idxs_to_flush: Sequence[int] | None = None,
         save: bool = True,
     ) -> None:
-        """End the current episodes of the given rows, and write them.
+        """Write the finished episodes that are held, or else the current episodes.
 
-        With `save_on_reset=False`, this writes the finished episodes that are kept. The
-        remaining steps of an unfinished episode become another trajectory.
+        With `save_on_reset=False`, the last finished episode of each world is held. In
+        a world without a held episode, the current episode ends here; its remaining
+        steps become another trajectory.
 
         Args:
-            verbose: Whether to log the file.
+            verbose: Whether to log the path of the file.
             ignore_empty_transition: Whether to omit trajectories without steps.
-            env_idxs_to_flush: The rows. None means all.
-            save: Whether to write. If False, the current episodes are dropped.
+            env_idxs_to_flush: Indices of the worlds. None means all.
+            save: Whether to write. If False, the current episodes are discarded.
         """
         if self._trajectories is None or self._observations is None:
             return
@@ -259,12 +264,12 @@ class RecordEpisode(TensorWrapper):
         Args:
             name: Name of the video without suffix. None uses the next number.
             suffix: Appended to the number, after an underscore.
-            verbose: Whether to log the file.
+            verbose: Whether to log the path of the file.
             ignore_empty_transition: Whether to omit a video of a single frame.
             save: Whether to keep the video.
 
         Returns:
-            The file, or None if no video was written.
+            Path of the video, or None if no video was written.
         """
         if self._videos is None:
             return None
@@ -297,7 +302,7 @@ class RecordEpisode(TensorWrapper):
             and value.ndim == 1
             and not name.startswith("_")
         }
-        # In SAME_STEP, a finished row already shows the next episode; do not render it.
+        # In SAME_STEP, a finished world already shows its next episode: do not draw it.
         begins = self.autoreset_mode is AutoresetMode.SAME_STEP and self.num_envs == 1
         is_over = begins and bool(ended.any())
         self._videos.after_step(figures, draws=not is_over)
@@ -326,7 +331,7 @@ def _drawable(base: ManagerBasedRlEnv | None) -> ManagerBasedRlEnv:
 
 
 def _settings(spec: EnvSpec | None) -> dict[str, Any]:
-    """Return the arguments of an environment that JSON can represent."""
+    """Return the arguments in a spec that can be written as JSON."""
     given = {} if spec is None else spec.kwargs
     kinds = (bool, int, float, str, list, tuple)
     return {k: v for k, v in given.items() if v is None or isinstance(v, kinds)}

@@ -37,8 +37,8 @@ class VideoRecorder:
             folder: Folder of the videos.
             fps: Frame rate, in Hz.
             shows_info: Write reward and infos of each world over its image.
-            trigger: Function of the number of steps so far, which returns True to
-                render the next step. None renders all steps.
+            trigger: Function that takes the number of steps so far, and returns True
+                to render the next step. None renders all steps.
             max_steps: Number of steps per video. None records until `flush`.
             avoids_overwriting: Keep existing videos.
 
@@ -97,7 +97,7 @@ class VideoRecorder:
             save: Whether to keep the video.
 
         Returns:
-            The file, or None if no video was written.
+            Path of the video, or None if no video was written.
         """
         video = self._video
         is_worth = video.num_frames > (1 if ignore_empty else 0)
@@ -134,7 +134,7 @@ class VideoRecorder:
 
 
 def _lines(figures: Mapping[str, torch.Tensor]) -> list[list[str]]:
-    """Return text lines for each world."""
+    """Return the text lines that are written over each world's image."""
     rows = zip(*(value.tolist() for value in figures.values()), strict=True)
     return [
         [f"{name} {_shown(value)}" for name, value in zip(figures, row, strict=True)]

@@ -1,4 +1,4 @@
-"""Reset options of Gymnasium: seeds, rows, autoreset modes, and new scenes."""
+"""Options of Gymnasium's `reset`: seeds, masks of worlds, and scene rebuilds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ RECONFIGURE = "reconfigure"
 """Reset option that requests a new scene."""
 
 OPTIONS = ("reset_mask", "env_idx", RECONFIGURE)
-"""Valid reset options; the first two select rows."""
+"""Valid reset options; the first two select worlds."""
 
 WHEN: dict[AutoresetMode, When] = {
     AutoresetMode.SAME_STEP: "same_step",
@@ -39,13 +39,12 @@ def to_mode(mode: AutoresetMode | str) -> AutoresetMode:
 def to_mask(
     options: Mapping[str, Any] | None, num_envs: int, device: torch.device
 ) -> torch.Tensor | None:
-    """Return the mask of rows that reset options select, None for all rows.
+    """Return the mask of worlds that reset options select, None for all worlds.
 
     Args:
-        options: "reset_mask" with a bool per row, or "env_idx" with indices.
-            "reconfigure" selects no rows, and cannot be combined with these two. Not
-            modified.
-        num_envs: Number of rows.
+        options: "reset_mask" with a bool per world, or "env_idx" with indices.
+            "reconfigure" selects no worlds, and cannot be combined with these two.
+        num_envs: Number of worlds.
         device: Device of the mask.
     """
     options = options or {}
@@ -56,12 +55,12 @@ def to_mask(
     given = [key for key in OPTIONS[:2] if key in options]
     if len(given) > 1:
         raise ValueError(
-            "options have 'reset_mask' and 'env_idx', which both select rows. Pass "
+            "options have 'reset_mask' and 'env_idx', which both select worlds. Pass "
             "only one of them."
         )
     if given and wants_reconfigure(options):
         raise ValueError(
-            f"options have 'reconfigure' and {given[0]!r}. All rows share the scene, "
+            f"options have 'reconfigure' and {given[0]!r}. All worlds share the scene, "
             f"so only a full reset rebuilds it: remove {given[0]!r}."
         )
     if not given:
@@ -94,13 +93,13 @@ def _from_mask(mask: Any, num_envs: int, device: torch.device) -> torch.Tensor:
             f"options['reset_mask'] has shape {tuple(mask.shape)} and type "
             f"{mask.dtype}; it has to be bools of shape ({num_envs},)."
         )
-    # On a CUDA device an empty mask is not detected, because the check would
-    # synchronise; it is harmless.
+    # Masks on a CUDA device are not checked, because that would synchronise. An empty
+    # mask resets nothing.
     on_host = isinstance(mask, np.ndarray) or mask.device.type == "cpu"
     if on_host and not bool(mask.any()):
         raise ValueError(
-            "options['reset_mask'] is False in all rows. Omit the reset, or pass "
-            "'env_idx': [] to reset no row."
+            "options['reset_mask'] is False in all worlds. Omit the reset, or pass "
+            "'env_idx': [] to reset none."
         )
     return torch.as_tensor(mask).to(device, copy=True)
 
@@ -124,21 +123,21 @@ def _from_indices(rows: Any, num_envs: int, device: torch.device) -> torch.Tenso
     outside = [row for row in ids if not 0 <= row < num_envs]
     if outside:
         raise ValueError(
-            f"options['env_idx'] has {outside[0]}; rows have indices 0 to "
+            f"options['env_idx'] has {outside[0]}; worlds have indices 0 to "
             f"{num_envs - 1}."
         )
     return ids_to_mask(ids, num_envs, device)
 
 
 class PartialResetError(ValueError):
-    """Raised for scene rebuilds with autoreset modes that reset rows separately."""
+    """Raised if scene rebuilds need full resets, but worlds are reset separately."""
 
 
 class Reconfigurations:
     """Counts full resets, and rebuilds the scene when it is due.
 
-    A full reset is one without a selection of rows, or an automatic one in which all
-    rows finish together.
+    A full reset is a call of `reset` without a selection of worlds, or an automatic
+    reset in a step in which all worlds finish.
     """
 
     def __init__(self, worlds: GymWorlds, freq: int) -> None:
@@ -158,11 +157,11 @@ class Reconfigurations:
         self._count = 0
         self._is_partial = False
         self._when: When = "never"
-        # Whether all rows finished in the previous step.
+        # Whether all worlds finished in the previous step.
         self._all_ended = False
 
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
-        """Choose when finished rows are reset."""
+        """Choose when finished worlds are reset."""
         self._worlds.choose_resets(when, ignore_terminations=ignore_terminations)
         self._when = when
         self._all_ended = False
@@ -170,7 +169,7 @@ class Reconfigurations:
         self._is_partial = resets_by_itself and self._worlds.num_envs > 1
 
     def check(self) -> None:
-        """Raise if rows are reset separately, so that a full reset may never occur."""
+        """Raise if worlds are reset separately: a full reset might never occur."""
         if self.freq and self._is_partial:
             raise PartialResetError(
                 f"reconfiguration_freq={self.freq} rebuilds the scene when all "
@@ -193,8 +192,8 @@ class Reconfigurations:
 
         Args:
             options: Options of the reset.
-            seeds: Seeds of the rows; the first one also seeds the scene.
-            mask: The rows to reset. None means all.
+            seeds: Seeds of the worlds; the first one also seeds the scene.
+            mask: Worlds to reset, shape (num_envs,), bool. None means all.
         """
         self.check()
         asked = wants_reconfigure(options)
@@ -210,7 +209,7 @@ class Reconfigurations:
         return observations, more | info
 
     def step(self, actions: torch.Tensor) -> Step[Tree]:
-        """Step the worlds; an automatic reset of all rows counts as a full one."""
+        """Step the worlds; an automatic reset of all worlds counts as a full reset."""
         if not self.freq or self._when == "never":
             return self._worlds.step(actions)
         if self._all_ended:

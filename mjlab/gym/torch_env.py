@@ -19,17 +19,17 @@ from mjlab.random.seeds import to_seeds
 
 
 class EndedRowsError(RuntimeError):
-    """Raised when finished rows are stepped in the mode DISABLED."""
+    """Raised when finished worlds are stepped in the mode DISABLED."""
 
 
 class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """Worlds as a `gymnasium.vector.VectorEnv` whose arrays are tensors on the device.
+    """Gymnasium vector environment with tensors on the device instead of arrays.
 
     Returned tensors are never modified later. Infos have a mask "_key" for each "key".
-    In the mode SAME_STEP, infos have `final_obs` and `final_info` of all rows on every
-    step, with masks of the rows that finished in this step, so no synchronisation is
-    needed. The mode DISABLED synchronises once per step, to detect steps of finished
-    rows.
+    In the mode SAME_STEP, the infos of every step contain `final_obs` and `final_info`
+    for all worlds, with masks of the worlds that finished in this step, so that no
+    synchronisation with the device is needed. The mode DISABLED synchronises once per
+    step, to raise an error if a finished world is stepped.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
 
         Args:
             worlds: The worlds. They must not be stepped or reset elsewhere.
-            autoreset_mode: When finished rows are reset.
+            autoreset_mode: When finished worlds are reset.
             render_mode: "rgb_array", or None for no rendering.
             reconfiguration_freq: 0 builds the scene once; k rebuilds it in every k-th
                 full reset. See `Reconfigurations`.
@@ -69,12 +69,12 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
-        """Autoreset mode: when finished rows are reset."""
+        """Autoreset mode: when finished worlds are reset."""
         return self.metadata["autoreset_mode"]
 
     @property
     def elapsed_steps(self) -> torch.Tensor:
-        """Steps of each row in its episode, shape (num_envs,), int64, as a copy."""
+        """Steps since each world's reset, shape (num_envs,), int64, a copy."""
         return self.worlds.env.episode_length_buf.to(torch.int64, copy=True)
 
     def use_autoreset(
@@ -84,18 +84,18 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Set the autoreset mode, which defines when finished rows are reset.
+        """Set the autoreset mode, which defines when finished worlds are reset.
 
         Args:
             mode: The mode, or its name.
             ignore_terminations: End episodes by time limits only.
-            goes_on: In the mode DISABLED, let finished rows continue.
+            goes_on: In the mode DISABLED, let finished worlds continue.
         """
         self._choose(to_mode(mode), ignore_terminations, goes_on)
         self._reconfigurations.check()
 
     def limit_episodes(self, steps: int) -> None:
-        """Rebuild the worlds with another time limit; all rows must be reset.
+        """Rebuild the worlds with another time limit; all worlds must be reset.
 
         Args:
             steps: Steps after which an episode is truncated.
@@ -113,15 +113,15 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         """Start new episodes.
 
         Args:
-            seed: An integer s seeds row i with s + i. A list has one seed per row, with
-                None for rows that continue their random sequence. None continues the
-                sequences of all rows.
-            options: "reset_mask", a bool per row, or "env_idx", indices of rows: the
-                rows to reset. Other rows are unchanged. "reconfigure", a bool: rebuild
-                the scene first, which requires a full reset.
+            seed: An integer s seeds world i with s + i. A list has one seed per world,
+                with None for worlds that continue their random sequence. None continues
+                the sequences of all worlds.
+            options: "reset_mask" (a bool per world) or "env_idx" (indices) selects the
+                worlds to reset; other worlds are unchanged. "reconfigure" (a bool)
+                rebuilds the scene first, which requires a reset of all worlds.
 
         Returns:
-            Observations and infos. The infos' masks are true for the reset rows. The
+            Observations and infos. The infos' masks are true for the reset worlds. The
             info "reconfigure" is true if the scene was rebuilt; it is present if
             "reconfigure" is passed or full resets are counted.
         """
@@ -138,7 +138,7 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
     def step(
         self, actions: Any
     ) -> tuple[Tree, torch.Tensor, torch.Tensor, torch.Tensor, Info]:
-        """Step all rows.
+        """Step all worlds.
 
         Args:
             actions: Actions in the action space: a tensor, an array, or a dict of
@@ -157,7 +157,7 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         return (*step[:4], self._infos(step))
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """Return an image of each row, or None without a render mode."""
+        """Return an image of each world, or None without a render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
@@ -197,14 +197,14 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         ended = self._ended.nonzero()[:, 0].tolist()
         if ended:
             raise EndedRowsError(
-                f"Rows {ended[:8]} have finished. In the mode DISABLED, reset them "
-                "before the next step: "
+                f"Worlds {ended[:8]} have finished. In the mode DISABLED, reset "
+                "finished worlds before the next step: "
                 f"reset(options={{'reset_mask': terminated | truncated}})."
             )
 
 
 FINAL = ("final_obs", "final_info")
-"""Keys of infos with the values of finished rows from before their reset."""
+"""Keys of infos that contain the terminal values of finished worlds."""
 
 NO_RENDER_MODE = (
     "render() needs a render mode. Create the environment with render_mode='rgb_array'."

@@ -1,4 +1,4 @@
-"""Source of steps and episode starts for recorders that wrap a vector environment."""
+"""Collects the steps and episode starts of a vector environment for a recorder."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ _CONSTANT = "model."
 
 
 class Trajectories:
-    """Source of a recorder: steps and episode starts of a wrapped environment."""
+    """Collects the steps and episode starts of an environment for its recorder."""
 
     def __init__(
         self,
@@ -52,7 +52,8 @@ class Trajectories:
 
         Args:
             env: The environment to record.
-            base: The environment with the state. None for worlds without a state.
+            base: Manager-based environment whose state is recorded. None if the worlds
+                have no state that can be recorded.
             cfg: Output path and selection of episodes.
             reward: Whether to record rewards.
             env_state: Whether to record the states of entities.
@@ -102,9 +103,9 @@ class Trajectories:
         """End the current episodes of `rows` outside of a step, and start new ones.
 
         Args:
-            rows: The rows, shape (num_envs,), bool.
-            ending: Ending of their current episodes.
-            observations: Current observations of all rows.
+            rows: Mask of worlds, shape (num_envs,), bool.
+            ending: How the current episodes of these worlds end.
+            observations: Current observations of all worlds.
         """
         values = self._blank | {
             "stepped": self._no_rows,
@@ -119,9 +120,9 @@ class Trajectories:
         """Record a step.
 
         Args:
-            actions: Actions as given.
+            actions: Actions as the caller passed them.
             result: Result of the step.
-            waiting: Rows that were reset instead of stepped, shape (num_envs,), bool.
+            waiting: Worlds that were reset instead of stepped, shape (num_envs,), bool.
             ending: Ending of episodes that terminate or time out.
         """
         observations, reward, terminated, truncated, info = result
@@ -175,7 +176,7 @@ class Trajectories:
             tensor = torch.as_tensor(
                 value, dtype=getattr(torch, field.dtype), device=self._env.device
             )
-            # A single row can be given without a batch dimension.
+            # The action of a single world can lack the batch dimension.
             shape = (self._env.num_envs, *field.shape)
             named[field.name] = tensor.detach().reshape(shape)
         return named
@@ -194,7 +195,7 @@ class Trajectories:
     def _beginning_fields(
         self, steps: list[RecordedField]
     ) -> tuple[list[RecordedField], list[RecordedField]]:
-        """Return the fields of an episode start: per world, and shared by all."""
+        """Return fields recorded at an episode start: per world, and shared."""
         fields = [field for field in steps if field.role == "state"]
         if self._state is None:
             return fields, []
@@ -210,7 +211,7 @@ class Trajectories:
 
 
 class RecordedState:
-    """State of the worlds by path in the file, now and before the last resets."""
+    """State of the worlds, now and before the last resets, by path in the file."""
 
     def __init__(
         self, env: ManagerBasedRlEnv, *, entities: bool, physics: bool
@@ -282,7 +283,7 @@ class RecordedState:
 
 
 def _paths(path: str, tree: Tree) -> Values:
-    """Return tensors by their path in the file."""
+    """Flatten a tree of tensors to a dictionary by path in the file."""
     if isinstance(tree, torch.Tensor):
         return {path: tree}
     return {
@@ -293,7 +294,7 @@ def _paths(path: str, tree: Tree) -> Values:
 
 
 def _fields_of(path: str, space: Space, role: Role) -> list[RecordedField]:
-    """Return the fields of a space."""
+    """Return a recorded field for each Box of a space."""
     if isinstance(space, spaces.Dict):
         return [
             field

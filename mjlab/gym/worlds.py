@@ -42,10 +42,10 @@ ENTRY_POINT = "mjlab.gym.build:make_single"
 
 
 class HasSpec:
-    """Base class that adds the worlds' episode step limit to the `spec`.
+    """Base class of environments that write the task's time limit to their `spec`.
 
     Gymnasium sets the spec after it has created the environment, and does not know the
-    limit of the task.
+    time limit of the task.
     """
 
     worlds: "GymWorlds"
@@ -53,7 +53,7 @@ class HasSpec:
 
     @property
     def spec(self) -> EnvSpec | None:
-        """Gymnasium's record of how the environment was created."""
+        """Gymnasium's specification: id and arguments of the environment."""
         return self._spec
 
     @spec.setter
@@ -78,7 +78,7 @@ class GymWorlds:
         """Create the spaces.
 
         Args:
-            env: The worlds. The interface chooses when they are reset.
+            env: The environment. `choose_resets` changes its automatic resets.
         """
         self.env = env
         self.num_envs = env.num_envs
@@ -100,7 +100,8 @@ class GymWorlds:
         """Start new episodes; return observations and infos of all worlds.
 
         Args:
-            seeds: One per world; None continues the current sequence.
+            seeds: One seed per world; None continues a world's random sequence. None
+                instead of the list continues all sequences.
             mask: The worlds to reset, shape (num_envs,), bool. None means all.
         """
         given = None if seeds is None else [seed for seed in seeds if seed is not None]
@@ -129,10 +130,13 @@ class GymWorlds:
         """Rebuild the scene; afterwards every world must be reset.
 
         Args:
-            seed: Seed of the scene. None uses the successor of the previous scene's
-                seed, so that the same seed gives the same sequence of scenes.
+            seed: Seed of the scene. None derives it from the last given seed and the
+                number of scenes since, so that a seed determines all later scenes.
         """
-        raise ValueError("These worlds have no scene that can be rebuilt.")
+        raise ValueError(
+            "These worlds have no scene that can be rebuilt. Omit reconfiguration_freq "
+            "and the reset option 'reconfigure'."
+        )
 
     def limit_episodes(self, steps: int) -> None:
         """Rebuild the worlds with another time limit.
@@ -164,11 +168,11 @@ class GymWorlds:
         return observations
 
     def _reached(self) -> Info:
-        """Return copies of the task's outcome flags, such as success, by name."""
+        """Return copies of the task's outcomes ("success", "fail") at this step."""
         return {}
 
     def _reseed(self, seeds: Sequence[int | None], mask: torch.Tensor | None) -> None:
-        """Seed the reset worlds that have a seed."""
+        """Seed the reset worlds whose seed is not None."""
         raise ValueError(
             "Only some worlds have a seed. Pass seeds for every world, or none of them."
         )
@@ -221,7 +225,7 @@ class ManagedWorlds(GymWorlds):
         """Prevent the replacement of `env`.
 
         Args:
-            holder: Name of the wrapper that keeps references into it.
+            holder: Name of the wrapper that stores references to parts of `env`.
         """
         self._holders.append(holder)
 
@@ -392,7 +396,7 @@ def _chosen_groups(
 
 
 def map_tree(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """Apply a function to the tensors of equal name in one or several trees."""
+    """Apply a function to the tensors with the same name in one or several trees."""
     if not isinstance(tree, Mapping):
         return change(tree, *others)
     return {
@@ -409,7 +413,7 @@ def leaves(tree: Tree) -> list[torch.Tensor]:
 
 
 def where_tree(mask: torch.Tensor, chosen: Tree, other: Tree) -> Tree:
-    """Return rows of `chosen` where `mask` (num_envs,) is true, else of `other`."""
+    """Return `chosen` where `mask`, shape (num_envs,), is True, else `other`."""
 
     def where(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
         return torch.where(mask.view(-1, *(1,) * (one.ndim - 1)), one, two)

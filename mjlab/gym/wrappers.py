@@ -22,10 +22,10 @@ from mjlab.gym.worlds import Info, ManagedWorlds, Tree, leaves, map_tree, where_
 
 Stepped = tuple[Tree, torch.Tensor, torch.Tensor, torch.Tensor, Info]
 TensorEnv = Union[TorchVectorEnv, "TensorWrapper"]
-"""Environments with tensors."""
+"""Environment with tensors, or a wrapper of one."""
 
 Wrapped = VectorEnv | gymnasium.Env
-"""Environments that can be wrapped: environments with tensors, also inside a user's own
+"""Environment that a `TensorWrapper` accepts: one with tensors, also inside a
 `gymnasium.Wrapper` or `gymnasium.vector.VectorWrapper`."""
 
 
@@ -35,8 +35,7 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
 ):
     """Wrapper of a `TorchVectorEnv`, or of another wrapper.
 
-    It is a `gymnasium.Env` as well, so that a `gymnasium.Wrapper` can be placed around
-    it.
+    It is also a `gymnasium.Env`, so that a `gymnasium.Wrapper` can wrap it.
     """
 
     env: VectorEnv  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -45,8 +44,8 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
     def __init__(self, env: Wrapped) -> None:
         """Wrap an environment.
 
-        A `gymnasium.wrappers.TimeLimit` inside is removed, because all rows would share
-        its step count; the worlds are rebuilt with its limit instead.
+        A `gymnasium.wrappers.TimeLimit` is removed, because it has one step count for
+        all worlds; the worlds are rebuilt with its limit instead.
         """
         inner = as_vector_env(env)
         self._below, self._between = _tensor_env(inner, type(self).__name__)
@@ -65,7 +64,7 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
-        """Autoreset mode: when finished rows are reset."""
+        """Autoreset mode: when finished worlds are reset."""
         return self._below.autoreset_mode
 
     def use_autoreset(
@@ -90,7 +89,7 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
         )
 
     def _check_between(self, mode: AutoresetMode) -> None:
-        """Raise if an inner wrapper would leave terminal observations unchanged."""
+        """Raise if an inner wrapper changes observations but not `final_obs`."""
         if mode is not AutoresetMode.SAME_STEP:
             return
         for wrapper in self._between:
@@ -104,28 +103,28 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
                 )
 
     def observe_as(self, single: Space) -> None:
-        """Set the observation space of one row."""
+        """Set the observation space of one world."""
         self.single_observation_space = single
         self.observation_space = batch_space(single, self.num_envs)
 
     def rows_of(self, options: dict[str, Any] | None) -> torch.Tensor:
-        """Return the mask of rows that a reset with these options selects."""
+        """Return the mask of worlds that a reset with these options selects."""
         mask = to_mask(options, self.num_envs, self.device)
         return ~self.no_rows() if mask is None else mask
 
     def no_rows(self) -> torch.Tensor:
-        """Return a mask that is false in all rows, shape (num_envs,)."""
+        """Return a mask that is false in all worlds, shape (num_envs,)."""
         return torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
 
     def began_in(
         self, previous: torch.Tensor, terminated: torch.Tensor, truncated: torch.Tensor
     ) -> torch.Tensor:
-        """Return the rows whose observation of this step is the first of an episode.
+        """Return a mask of worlds whose observation is the first of an episode.
 
         Args:
-            previous: The rows that finished in the previous step.
-            terminated: Rows that terminated in this step.
-            truncated: Rows that were truncated in this step.
+            previous: Worlds that finished in the previous step, shape (num_envs,).
+            terminated: Worlds that terminated in this step, shape (num_envs,).
+            truncated: Worlds that were truncated in this step, shape (num_envs,).
         """
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             return terminated | truncated
@@ -135,11 +134,10 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
 
 
 class FlattenActionSpace(TensorWrapper):
-    """Accepts one array where the environment expects one per action term.
+    """Accepts one array of actions where the environment expects a dict by action term.
 
-    The parts are concatenated in the order of the terms, which is the order of the
-    environment's own `single_action_space`. With one row, an action without a batch
-    dimension is accepted.
+    The parts are concatenated in the order of the environment's `single_action_space`.
+    With one world, an action can lack the batch dimension.
     """
 
     def __init__(self, env: Wrapped) -> None:
@@ -153,7 +151,7 @@ class FlattenActionSpace(TensorWrapper):
             self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def step(self, actions: Any) -> Stepped:
-        """Step all rows with actions of shape (num_envs, action_dim)."""
+        """Step all worlds with actions of shape (num_envs, action_dim)."""
         flat = torch.as_tensor(actions, dtype=torch.float32, device=self.device)
         width = sum(self._parts.values()) or flat.shape[-1]
         if self.num_envs == 1 and flat.shape == (width,):
@@ -170,7 +168,7 @@ class FlattenActionSpace(TensorWrapper):
 
 
 FlattenActionSpaceWrapper = FlattenActionSpace
-"""ManiSkill's name of `FlattenActionSpace`."""
+"""Alias of `FlattenActionSpace`, for code written for ManiSkill."""
 
 
 class FlattenObservation(TensorWrapper):
@@ -189,7 +187,7 @@ class FlattenObservation(TensorWrapper):
         return flat_rows(observations), info
 
     def step(self, actions: Any) -> Stepped:
-        """Step all rows."""
+        """Step all worlds."""
         observations, reward, terminated, truncated, info = self.env.step(actions)
         if "final_obs" in info:
             info = info | {"final_obs": flat_rows(info["final_obs"])}
@@ -197,15 +195,15 @@ class FlattenObservation(TensorWrapper):
 
 
 FlattenObservationWrapper = FlattenObservation
-"""ManiSkill's name of `FlattenObservation`."""
+"""Alias of `FlattenObservation`, for code written for ManiSkill."""
 
 
 class FrameStack(TensorWrapper):
     """Returns the last `num_stack` observations, shape (num_envs, num_stack, ...).
 
-    The newest is last. The first observation of an episode fills the complete stack of
-    its row. `final_obs` is stacked as well: it is the episode's last stack, without
-    observations of the next episode.
+    The newest observation is last. The first observation of an episode fills the
+    complete stack of its world. `final_obs` is stacked as well, with observations of
+    the finished episode only.
     """
 
     def __init__(self, env: Wrapped, num_stack: int) -> None:
@@ -226,7 +224,7 @@ class FrameStack(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Start new episodes; the stacks of other rows are unchanged."""
+        """Start new episodes; the stacks of other worlds are unchanged."""
         rows = self.rows_of(options)
         observations, info = self.env.reset(seed=seed, options=options)
         filled = self._filled(observations)
@@ -236,7 +234,7 @@ class FrameStack(TensorWrapper):
         return map_tree(torch.clone, self._frames), info
 
     def step(self, actions: Any) -> Stepped:
-        """Step all rows."""
+        """Step all worlds."""
         observations, reward, terminated, truncated, info = self.env.step(actions)
         assert self._frames is not None, "The environment has been reset."
         begins = self.began_in(self._ended, terminated, truncated)
@@ -269,10 +267,10 @@ def _moved_on(frames: Tree, newest: Tree) -> Tree:
 class CachedReset(TensorWrapper):
     """Starts episodes from initial states that were generated in advance.
 
-    At construction it resets all rows `num_resets` times and stores the states written
-    by the reset events. Afterwards these events do not run: a row that is reset, in any
-    mode, starts from one of its stored states, sampled with its own random numbers.
-    Commands, noise and delays are sampled as always.
+    The constructor resets all worlds `num_resets` times and stores the states that
+    reset events write. Afterwards, in every autoreset mode, a reset copies one of the
+    world's stored states, selected by the world's random numbers, and the reset events
+    do not run. Commands, noise and delays are sampled as usual.
     """
 
     def __init__(self, env: Wrapped, num_resets: int = 16) -> None:
@@ -280,15 +278,15 @@ class CachedReset(TensorWrapper):
 
         Args:
             env: A manager-based environment.
-            num_resets: Number of states per row.
+            num_resets: Number of states per world.
         """
         super().__init__(env)
         base = env.unwrapped
         assert isinstance(base, TorchVectorEnv), "The base is a TorchVectorEnv."
         if not isinstance(base.worlds, ManagedWorlds):
             raise TypeError(
-                "CachedReset needs a manager-based environment, whose reset events "
-                f"it replaces; these worlds are a {type(base.worlds.env).__name__}."
+                "CachedReset replaces reset events, so it needs a manager-based "
+                f"environment; this one is a {type(base.worlds.env).__name__}."
             )
         managed = base.worlds.env
         self.cache = CachedInitialStates(
@@ -299,7 +297,7 @@ class CachedReset(TensorWrapper):
 
 
 CachedResetWrapper = CachedReset
-"""ManiSkill's name of `CachedReset`."""
+"""Alias of `CachedReset`, for code written for ManiSkill."""
 
 
 def flat_rows(tree: Tree) -> torch.Tensor:
@@ -348,11 +346,11 @@ def _width(space: Space, name: str) -> int:
 
 
 _OBSERVATION_WRAPPERS = (gymnasium.ObservationWrapper, VectorObservationWrapper)
-"""Wrappers that change the returned observation only."""
+"""Wrappers that change returned observations, but not `final_obs` in infos."""
 
 
 class _OfBatch(VectorWrapper[Any, Any, Any, Any, Any]):
-    """Vector environment that forwards all calls to a wrapper of a `BatchedEnv`."""
+    """Vector environment that forwards all calls to a wrapped `BatchedEnv`."""
 
     def __init__(self, wrapper: gymnasium.Wrapper, batch: VectorEnv) -> None:
         super().__init__(batch)
@@ -387,8 +385,9 @@ def as_vector_env(env: Wrapped) -> VectorEnv:
         env = env.env
     if not isinstance(env, VectorEnv):
         raise TypeError(
-            f"{outer} has one row without a batch dimension. Create it with "
-            "gymnasium.make(id, num_envs=N) or mjlab.make(task, num_envs=N)."
+            f"{outer} is one world without a batch dimension. Create a vector "
+            "environment with gymnasium.make(id, num_envs=N) or "
+            "mjlab.make(task, num_envs=N)."
         )
     return _OfBatch(around, env) if isinstance(around, gymnasium.Wrapper) else env
 
@@ -400,8 +399,8 @@ def _tensor_env(env: VectorEnv, name: str) -> tuple[TensorEnv, list[Any]]:
     while not isinstance(inner, TorchVectorEnv | TensorWrapper):
         if not isinstance(inner, VectorWrapper):
             raise TypeError(
-                f"{name} wraps environments with tensors, such as those of "
-                f"mjlab.make, not a {type(inner).__name__}."
+                f"{name} needs an environment with tensors, but got a "
+                f"{type(inner).__name__}. Create the environment with mjlab.make."
             )
         each: Any = inner
         if isinstance(inner, _OfBatch):
@@ -416,10 +415,10 @@ def _tensor_env(env: VectorEnv, name: str) -> tuple[TensorEnv, list[Any]]:
 
 
 def _without_clock(env: Any) -> Any:
-    """Return the environment inside a `TimeLimit`, with the limit in its worlds.
+    """Remove a `TimeLimit`, and set its limit in the worlds instead.
 
-    `gymnasium.make` adds this wrapper for `max_episode_steps=`. It has a single step
-    count, but each row needs its own.
+    `gymnasium.make` adds this wrapper for `max_episode_steps=`. It has one step count
+    for all worlds.
     """
     if not isinstance(env, TimeLimit):
         return env

@@ -18,7 +18,7 @@ class ActionTarget(NamedTuple):
     """Name of the entity."""
 
     kind: str
-    """Kind of element, in the singular: "joint"."""
+    """Kind of element: "joint", "tendon" or "site"."""
 
     name: str
     """Name of the element within the entity."""
@@ -100,7 +100,7 @@ class ActionTerm(TermObject, ABC):
 
 
 class ActionManager(Manager[ActionTerm]):
-    """Manager of the action terms. Keeps the last three actions.
+    """Manager of the action terms: divides the action, and stores the last three.
 
     The action is the concatenation of the terms' parts, in configuration order.
     """
@@ -144,7 +144,7 @@ class ActionManager(Manager[ActionTerm]):
     get_term = Manager[ActionTerm].term
 
     def part(self, name: str) -> torch.Tensor:
-        """Return a term's part of the last action, (num_envs, its dim), live."""
+        """Return a term's part of the last action, (num_envs, action_dim), live."""
         self.term(name)
         return self._parts[name]
 
@@ -178,9 +178,9 @@ class ActionManager(Manager[ActionTerm]):
             )
 
     def take(self, action: torch.Tensor) -> None:
-        """Check the action of the next step, and copy it to `incoming`.
+        """Check the action of the next step, and copy its values to `incoming`.
 
-        Only the values are copied: no gradient flows through a step.
+        The copy is detached, because steps are not differentiable.
         """
         self.check(action)
         self.incoming.copy_(action.detach())
@@ -193,7 +193,7 @@ class ActionManager(Manager[ActionTerm]):
         is detected as diverged and reset.
         """
         recent = torch.cat((action.unsqueeze(0), self._history[:2]))
-        # x + 0 * x is x where x is finite, and NaN elsewhere.
+        # x + 0 * x equals x if x is finite, and is NaN otherwise.
         torch.add(recent, recent, alpha=0.0, out=self._history)
         self.nonfinite.add_(self.action.isnan().any(dim=1))
         for name, term in self.terms.items():
@@ -214,7 +214,7 @@ class ActionManager(Manager[ActionTerm]):
         super().reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the non-finite actions since the last call.
+        """Return the number of non-finite actions since the last call.
 
         Synchronises with the device.
         """
@@ -244,7 +244,7 @@ class ActionManager(Manager[ActionTerm]):
 
 
 def _check_targets(terms: Mapping[str, ActionTerm]) -> None:
-    """Raise if two terms set the same element without permission."""
+    """Raise if two terms set the same element, unless `share_targets` allows it."""
     moved = [(term, target) for term in terms.values() for target in term.targets]
     by_thing: dict[tuple[str, ...], list[tuple[ActionTerm, ActionTarget]]] = {}
     for term, target in moved:

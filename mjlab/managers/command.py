@@ -99,7 +99,8 @@ class CommandTerm(TermObject, ABC):
         """Name of the term's random stream."""
         self._num_draws = num_draws
         self._shortest, longest = _in_steps(cfg.resampling_time_range, env.step_dt)
-        # Slightly below the number of choices, so that rounding cannot exceed it.
+        # Slightly below the number of choices, so that a rounded product with a number
+        # below 1 stays below it.
         self._choices = (longest - self._shortest + 1) * (1.0 - 2.0**-20)
         self._lasts_equally = longest == self._shortest
         ints = {"dtype": torch.int64, "device": env.device}
@@ -307,7 +308,7 @@ class CommandManager(Manager[CommandTerm]):
 
 
 def _in_steps(times: tuple[float, float], step_dt: float) -> tuple[int, int]:
-    """Convert the shortest and longest time to steps, at least one step each."""
+    """Convert the shortest and longest time, s, to steps, at least one step each."""
     low, high = times
     if not 0.0 < low <= high:
         raise ValueError(

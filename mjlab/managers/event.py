@@ -57,9 +57,9 @@ class EventTermCfg(TermCfg):
 def required_fields(cfg: Mapping[str, EventTermCfg | None]) -> set[str]:
     """Return the model fields that the events vary between worlds.
 
-    They must be known before the model is compiled. A function declares them in an
-    attribute `model_fields`, a collection of names; a class in a static method
-    `model_fields(params)`.
+    They must be known before the model is compiled. A function declares them in its
+    attribute `model_fields`, a collection of names. A class declares them in its static
+    method `model_fields(params)`.
 
     Args:
         cfg: The events by name. None disables an event.
@@ -96,8 +96,8 @@ class IntervalTimers:
         Args:
             intervals: Shortest and longest interval of each timer, in steps.
             rng: Random number generator; each of its worlds gets timers.
-            owns_rng: Whether `advance` also advances `rng`. False if the environment
-                does so.
+            owns_rng: Whether `advance` also advances `rng`. Must be False for the
+                environment's generator, which the environment advances.
         """
         device = rng.device
         self.rng = rng
@@ -139,7 +139,7 @@ class IntervalTimers:
 
 
 class EventManager(Manager[BoundTerm]):
-    """Manager of the event terms: runs each in the worlds where it is due."""
+    """Manager of the event terms: runs each event in the worlds where it is due."""
 
     kind = "event"
 
@@ -172,7 +172,8 @@ class EventManager(Manager[BoundTerm]):
         self.asks_constants_in = frozenset(
             self._settings[name].mode for name in self._asking
         )
-        """Modes with an event that varies inputs of MuJoCo's derived constants."""
+        """Modes in which an event writes model fields that MuJoCo derives constants
+        from."""
         self.constants_mask = torch.zeros_like(self._all_worlds)
         """Worlds whose derived constants are stale, shape (num_envs,), bool. Cleared by
         `recompute_constants`."""
@@ -214,8 +215,8 @@ class EventManager(Manager[BoundTerm]):
         """Recompute derived constants in worlds of `constants_mask`; clear the mask.
 
         Args:
-            startup: Whether startup events can have set the mask. If False, nothing is
-                computed if only startup events vary inputs of derived constants.
+            startup: Whether startup events can have set the mask. False skips the
+                computation if only startup events make derived constants stale.
         """
         if self.asks_constants_in - (set() if startup else {"startup"}):
             self._env.sim.recompute_constants(self.constants_mask)

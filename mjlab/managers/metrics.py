@@ -89,7 +89,7 @@ class MetricsManager(Manager[BoundTerm]):
             episodes.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the non-finite values of each term since the last call.
+        """Return the number of non-finite values of each term since the last call.
 
         Synchronises with the device.
         """
@@ -171,7 +171,8 @@ class OutcomeManager(Manager[BoundTerm]):
     def column(self, name: str) -> int:
         if not self.terms:
             raise UnknownNameError(
-                f"There is no outcome term {name!r}. The task declares no outcomes."
+                f"There is no outcome term {name!r}. The task declares no outcomes: "
+                "add terms to cfg.outcomes."
             )
         return super().column(name)
 

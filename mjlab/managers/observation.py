@@ -133,10 +133,11 @@ class ObservationManager(Manager[BoundTerm]):
             block.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the non-finite values of each term since the last call.
+        """Return the number of non-finite values of each term since the last call.
 
-        Groups with `nan_policy="disabled"` are not counted. Warns or raises for groups
-        with "warn" or "error". Synchronises with the device.
+        Groups with `nan_policy="disabled"` are not counted. Non-finite values cause a
+        warning in groups with "warn", and an error in groups with "error". Synchronises
+        with the device.
         """
         counts: dict[str, int] = {}
         for name, group in self.groups.items():

@@ -82,7 +82,7 @@ class ObservationGroupCfg(Config):
 
 
 def resolve_delay(cfg: ObservationTermCfg, label: str) -> DelayCfg | None:
-    """Return the delay of a term, or None."""
+    """Return the delay of a term, or None if its lag is always 0."""
     lags = (cfg.delay_min_lag, cfg.delay_max_lag)
     if cfg.delay is None:
         delay = DelayCfg(min_lag=lags[0], max_lag=lags[1])

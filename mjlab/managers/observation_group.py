@@ -26,10 +26,10 @@ _JOINED = ""
 class DtypeBlock:
     """The terms of a group with the same dtype, as columns of one tensor.
 
-    Terms with the same history length occupy adjacent columns. Each processing stage
-    (noise, clip, scale) is a few operations on the range from the first to the last
-    column that uses it, with one parameter per column. Other columns in this range get
-    a neutral parameter, such as a scale of 1.
+    Terms with the same history length occupy adjacent columns. Noise, clip and scale
+    are applied to the range from the first to the last column that needs them, with one
+    parameter per column. Other columns in this range have a neutral parameter, such as
+    a scale of 1.
     """
 
     def __init__(
@@ -151,8 +151,8 @@ class DtypeBlock:
         order = torch.cat([place.flatten() for place in ordered.values()])
         is_ordered = torch.equal(order, torch.arange(size))
         self._order = None if is_ordered else order.to(self._flat.device)
-        # Without history, the columns are the output. With history, the output needs
-        # its own memory: a reset clears the history, but not the output.
+        # Without history, the columns are the output. With history, the output is a
+        # separate tensor, because a reset clears the history but not the output.
         has_memory = any(history is not None for _, history in self._histories)
         self._is_direct = is_ordered and not has_memory and len(self._histories) == 1
         self.out = self._flat
@@ -179,7 +179,7 @@ class DtypeBlock:
 
 
 class ObservationGroup:
-    """Observation group: its buffers and its persistent output."""
+    """Observation group: its buffers, and an output tensor that is updated in place."""
 
     def __init__(
         self,

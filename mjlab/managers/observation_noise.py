@@ -84,7 +84,7 @@ def put(
 
 
 class _Draws:
-    """Noise of all columns, with one draw for uniform and one for normal noise."""
+    """Noise of all columns: one random draw for uniform and one for normal noise."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class _Draws:
         self._has_normal = any(isinstance(cfg, GaussianNoiseCfg) for cfg in cfgs)
 
     def draw(self, out: torch.Tensor) -> None:
-        """Write new noise, shape (num_envs, width)."""
+        """Draw noise into `out`, shape (num_envs, width)."""
         width = self._first.numel()
         if self._has_uniform:
             unit = self._rng.draw(f"{self._stream}/uniform", width)
@@ -126,7 +126,7 @@ class _Draws:
 
 
 class _Bias:
-    """Noise biases, constant in an episode. Several columns can use one bias."""
+    """Noise biases, constant during an episode. Several columns can share a bias."""
 
     def __init__(
         self, slots: Sequence[TermSlot], hull: slice, rng: WorldRng, stream: str

@@ -45,7 +45,7 @@ def measured(quantity: Quantity | Describe) -> Callable[[Term], Term]:
     """
 
     def constant(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
-        assert isinstance(quantity, Quantity), "Functions are used as they are."
+        assert isinstance(quantity, Quantity), "A function is called directly."
         return quantity
 
     describe = constant if isinstance(quantity, Quantity) else quantity

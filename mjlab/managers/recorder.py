@@ -58,8 +58,8 @@ class Provenance(NamedTuple):
 class RecorderTermCfg(TermCfg):
     """Configuration of a recorder term.
 
-    The function of the term returns a tensor with one row per world, or a dictionary of
-    such tensors by name.
+    The function returns a tensor of shape (num_envs, ...), or a dictionary of such
+    tensors by name.
     """
 
     when: RecordWhen = "post_step"
@@ -75,9 +75,9 @@ class RecorderManager(Manager[BoundTerm]):
     Rewards, termination flags and outcomes are always recorded. Steps before the first
     reset belong to no episode and are not recorded.
 
-    A step copies nothing to the host. `record` stores the collected values. It also
-    runs during trial steps and graph capture, so `commit` marks the values of an
-    executed step as valid.
+    A step copies nothing to the host. `record` stores the collected values on the
+    device. It also runs in trial steps and during graph capture, whose values must not
+    be written to files: only values that `commit` marks as valid are written.
     """
 
     kind = "recorder"
@@ -95,8 +95,8 @@ class RecorderManager(Manager[BoundTerm]):
             cfg: The terms by name.
             env: The environment.
             recording: Output path and selection of episodes.
-            provenance: Function that returns the origin of the episodes. Called only if
-                files are written.
+            provenance: Function that returns the provenance of the episodes, called
+                only if files are written.
         """
         for name, term in cfg.items():
             if term is not None and term.when not in _WHENS:

@@ -18,7 +18,7 @@ from mjlab.tensors.masks import fill_where
 
 
 class RewardTermCfg(TermCfg):
-    """Configuration of a reward term: a function returning one float32 per world."""
+    """Configuration of a reward term: a function returning float32, (num_envs,)."""
 
     weight: float = 1.0
     """Factor of the term in the total reward. A term with weight 0 is still computed,
@@ -101,7 +101,7 @@ class RewardManager(Manager[BoundTerm]):
         return torch.sum(parts, dim=-1, out=self.reward)
 
     def weight(self, name: str) -> torch.Tensor:
-        """Return the live weight of a term, shape (). Writing to it sets the weight."""
+        """Return the weight of a term, shape (). Writing to the tensor changes it."""
         return self.weights[self.column(name)]
 
     def set_weight(self, name: str, value: torch.Tensor | float) -> None:
@@ -121,7 +121,7 @@ class RewardManager(Manager[BoundTerm]):
         fill_where(self.episode_sums, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the non-finite values of each term since the last call.
+        """Return the number of non-finite values of each term since the last call.
 
         Synchronises with the device.
         """

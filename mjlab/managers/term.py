@@ -84,7 +84,7 @@ class BoundTerm:
             name: Key of the term in the configuration.
             cfg: Configuration of the term, never modified.
             env: The environment.
-            kind: Kind of the term, in the singular, for messages: "reward".
+            kind: Kind of the term for messages, such as "reward".
         """
         self.name = name
         self.cfg = cfg
@@ -99,7 +99,7 @@ class BoundTerm:
         mask to the host."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids
         self.params = self._resolve(cfg, signature)
-        """Arguments of the function. A live parameter is stored as a tensor."""
+        """Arguments of the function. `live` converts a parameter to a tensor."""
         self.instance: ManagerTermBase | None = None
         """Instance of a stateful term, or None."""
         self.resets_ids = False
@@ -264,7 +264,7 @@ class Manager(TermObject, ABC, Generic[T]):
     """Base class of managers: terms of one kind, in configuration order."""
 
     kind: ClassVar[str]
-    """Kind of the terms, in the singular: "reward"."""
+    """Kind of the terms, such as "reward"."""
 
     def __init__(self, terms: Mapping[str, T], env: Env) -> None:
         super().__init__(env)
@@ -311,7 +311,7 @@ class Manager(TermObject, ABC, Generic[T]):
 def bind_each(
     cfg: Mapping[str, C | None], kind: str, bind: Callable[[str, C], T]
 ) -> dict[str, T]:
-    """Bind the terms of a dictionary. None disables a term."""
+    """Bind the terms of a dictionary to an environment; None disables a term."""
     terms: dict[str, T] = {}
     for name, term in cfg.items():
         if term is None:
@@ -346,7 +346,10 @@ def try_terms(terms: Iterable[BoundTerm], env: Env, dtype: torch.dtype) -> None:
 
 
 def try_once(term: BoundTerm, env: Env) -> Any:
-    """Call a term for the first time. Explain an IndexError if there are no actions."""
+    """Call a term once, and return its value.
+
+    Without action terms, an IndexError is replaced by an error that explains it.
+    """
     try:
         return term()
     except IndexError as error:

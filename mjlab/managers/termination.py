@@ -64,7 +64,7 @@ class TerminationManager(Manager[BoundTerm]):
         return torch.logical_or(self.terminated, self.time_outs, out=self.dones)
 
     def end(self, mask: torch.Tensor) -> None:
-        """Terminate the worlds of `mask`, besides the worlds that terms terminated."""
+        """Terminate the episodes of the worlds in `mask`, in addition to the terms."""
         self._flags[:2].logical_or_(mask)
 
     def spare(self, mask: torch.Tensor) -> None:
@@ -72,7 +72,7 @@ class TerminationManager(Manager[BoundTerm]):
         self._flags.masked_fill_(mask, False)
 
     def keep_time_outs(self, besides: torch.Tensor) -> None:
-        """Discard terminations, except in the worlds of `besides`; keep time-outs."""
+        """Keep time-outs, and terminations in the worlds of `besides`; clear others."""
         self.terminated.copy_(besides)
         torch.logical_or(self.time_outs, besides, out=self.dones)
 
@@ -86,8 +86,8 @@ class TerminationManager(Manager[BoundTerm]):
 
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
-        # With two successive resets, the episode between them has no steps, and no
-        # term ended it.
+        # An episode without steps, between two successive resets, was not ended by a
+        # term.
         steps = self._env.episode_length_buf.unsqueeze(1)
         write_where(self._last_episode, mask, self.values.logical_and(steps))
         self._log.values[:, self._columns] = self._last_episode
@@ -102,5 +102,5 @@ class TerminationManager(Manager[BoundTerm]):
         }
 
     def rows(self) -> list[tuple[str, ...]]:
-        sorts = {True: "time-out", False: "end"}
+        sorts = {True: "time-out", False: "termination"}
         return [(name, sorts[self._is_time_out[name]]) for name in self.terms]

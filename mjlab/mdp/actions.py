@@ -26,7 +26,6 @@ class AffineActionCfg(DrivenActionCfg):
     """Bounds after scale and offset, or bounds by pattern. None disables clipping."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return AffineAction(name, self, env)
 
 
@@ -87,7 +86,6 @@ class JointPositionActionCfg(AffineActionCfg):
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return JointPositionAction(name, self, env)
 
 
@@ -147,7 +145,6 @@ class JointPositionToLimitsActionCfg(AffineActionCfg):
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return JointPositionToLimitsAction(name, self, env)
 
 
@@ -201,7 +198,6 @@ class EMAJointPositionToLimitsActionCfg(JointPositionToLimitsActionCfg):
     Names that match no pattern have weight 1, which disables the filter."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return EMAJointPositionToLimitsAction(name, self, env)
 
 
@@ -215,7 +211,9 @@ class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
         self.alpha = self._values(cfg.alpha, 1.0, "alpha")
         """Weight of the new target, shape (action_dim,)."""
         if not bool(((self.alpha > 0.0) & (self.alpha <= 1.0)).all()):
-            raise ValueError(f"alpha is {cfg.alpha}; it has to be above 0, at most 1.")
+            raise ValueError(
+                f"alpha is {cfg.alpha}; it has to be above 0 and at most 1."
+            )
         self._is_first = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
 
     def process_actions(self, actions: torch.Tensor) -> None:
@@ -237,7 +235,6 @@ class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
         fill_where(self._is_first, mask, True)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors, for snapshots."""
         return super().state() | {"is_first": self._is_first}
 
 
@@ -256,7 +253,6 @@ class RelativeJointPositionActionCfg(AffineActionCfg):
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return RelativeJointPositionAction(name, self, env)
 
 

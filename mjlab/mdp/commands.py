@@ -89,7 +89,6 @@ class PoseCommandCfg(CommandTermCfg):
     world's spawn origin. `command` is in the root frame in both cases."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return PoseCommand(name, self, env)
 
 
@@ -110,7 +109,7 @@ class PoseCommand(CommandTerm):
         self._moves_along = cfg.command_frame == "base"
         self._ranges = DrawRanges(vars(cfg.ranges), env.device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,). Curricula write them."""
+        """Sampling ranges by name, each of shape (2,). Curricula write to them."""
         self._drawn = _identity_poses(env)
         self._command = _identity_poses(env)
         self.goal_pose_w = _identity_poses(env)
@@ -177,7 +176,6 @@ class UniformVectorCommandCfg(CommandTermCfg):
     """Range of each number."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return UniformVectorCommand(name, self, env)
 
 
@@ -193,12 +191,12 @@ class UniformVectorCommand(CommandTerm):
         by_name = {f"number {i}": each for i, each in enumerate(cfg.ranges)}
         self._ranges = DrawRanges(by_name, env.device)
         self.ranges = self._ranges.bounds
-        """Live ranges, shape (numbers, 2). Curricula write them."""
+        """Sampling ranges, shape (numbers, 2). Curricula write to them."""
         self._command = torch.zeros(env.num_envs, len(cfg.ranges), device=env.device)
 
     @property
     def command(self) -> torch.Tensor:
-        """The numbers, shape (num_envs, numbers)."""
+        """The command: random numbers, shape (num_envs, numbers)."""
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -91,9 +91,9 @@ class terrain_levels_by_survival(ManagerTermBase):
     """Move worlds to harder terrain after an episode without a failure.
 
     A world moves up if its episode reached a time limit, and down if it failed in the
-    first half of the time. Unlike `terrain_levels`, it does not compare distances, so
-    worlds whose commands change or are zero move up as well. Returns the level of each
-    world.
+    first half of the time limit. Unlike `terrain_levels`, this term does not compare
+    distances, so worlds whose commands change or are zero also move up. Returns the
+    level of each world.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -131,9 +131,9 @@ def _commanded(env: ManagedEnv, name: str) -> torch.Tensor:
 
 
 class schedule(ManagerTermBase):
-    """Set a live number or range, depending on the number of environment steps.
+    """Change a weight, a command range or a term's parameter at given steps.
 
-    Returns the number, or the upper end of the range.
+    Returns the current number, or the upper end of the current range.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -167,7 +167,7 @@ class schedule(ManagerTermBase):
         return params["stages"]
 
     def _follow(self) -> torch.Tensor:
-        """Write the current step's value to the target; return its last element."""
+        """Write the current value to the target; return its last element."""
         step = self._env.common_step_counter
         stage = torch.bucketize(step, self._steps, right=True).view(1)
         if not self._is_linear:
@@ -190,7 +190,7 @@ class schedule(ManagerTermBase):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the value of the current step.
+        """Write the value that applies at the current step.
 
         Args:
             env: The environment.
@@ -215,7 +215,7 @@ class reward_weight_schedule(schedule):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the weight of the current step. See `schedule` for the parameters."""
+        """Write the current weight; see `schedule` for the parameters."""
         return self._follow()
 
 
@@ -233,7 +233,7 @@ class command_range_schedule(schedule):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the range of the current step. See `schedule` for the parameters."""
+        """Write the current range; see `schedule` for the parameters."""
         return self._follow()
 
 
@@ -249,7 +249,7 @@ class modify_reward_weight(schedule):
     def __call__(  # type: ignore[override]
         self, env: ManagedEnv, term_name: str, weight: float, num_steps: int
     ) -> torch.Tensor:
-        """Write the weight of the current step.
+        """Write the weight that applies at the current step.
 
         Args:
             env: The environment.
@@ -301,7 +301,7 @@ class reward_curriculum(ManagerTermBase):
         reward_name: str,
         stages: Sequence[Mapping[str, Any]],
     ) -> dict[str, torch.Tensor]:
-        """Write the values of the current step.
+        """Write the values that apply at the current step.
 
         Args:
             env: The environment.
@@ -318,7 +318,7 @@ class reward_curriculum(ManagerTermBase):
 class termination_curriculum(reward_curriculum):
     """Set parameters of a termination, depending on the number of steps.
 
-    Stages are those of `reward_curriculum`, without weights.
+    Stages have the format of `reward_curriculum`, without weights.
     """
 
     kind = "termination"
@@ -329,7 +329,7 @@ class termination_curriculum(reward_curriculum):
         termination_name: str,
         stages: Sequence[Mapping[str, Any]],
     ) -> dict[str, torch.Tensor]:
-        """Write the values of the current step; see `reward_curriculum`."""
+        """Write the current values; see `reward_curriculum` for the parameters."""
         return self._follow()
 
 
@@ -337,7 +337,7 @@ class termination_curriculum(reward_curriculum):
 
 
 class adaptive(ManagerTermBase):
-    """Adapt a live number or range to the score of recent episodes.
+    """Adapt a number or range, such as a weight, to the score of recent episodes.
 
     The value is interpolated from `start` to `end` by a level in [0, 1]. After every
     `min_episodes` episodes, the level rises by `step` if their mean score is above
@@ -421,7 +421,7 @@ class adaptive(ManagerTermBase):
 
 
 def live_tensor(env: ManagedEnv, address: str) -> torch.Tensor:
-    """Return the live tensor of a number or range that can change during training.
+    """Return the tensor of a number or range; writing to it changes the value.
 
     Args:
         env: The environment.
@@ -433,8 +433,8 @@ def live_tensor(env: ManagedEnv, address: str) -> torch.Tensor:
     parts = address.split("/")
     if len(parts) != 3:
         raise ValueError(
-            f"{address!r} is not '<manager>/<term>/<parameter>', such as "
-            "'reward/alive/weight'."
+            f"{address!r} is not an address; it has to be "
+            "'<manager>/<term>/<parameter>', such as 'reward/alive/weight'."
         )
     kind, name, parameter = parts
     if kind == "reward" and parameter == "weight":
@@ -464,8 +464,8 @@ def _like(target: torch.Tensor, value: Value) -> torch.Tensor:
     tensor = torch.tensor(value, dtype=target.dtype, device=target.device)
     if tensor.shape != target.shape:
         raise ValueError(
-            f"{value!r} has shape {tuple(tensor.shape)}; the parameter has shape "
-            f"{tuple(target.shape)}."
+            f"{value!r} has shape {tuple(tensor.shape)}; it has to have the shape of "
+            f"the parameter, {tuple(target.shape)}."
         )
     return tensor
 

@@ -136,7 +136,6 @@ class DifferentialIKActionCfg(FrameActionCfg):
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return DifferentialIKAction(name, self, env)
 
 
@@ -175,7 +174,6 @@ class FrameAction(DrivenAction, ABC):
         self._set_goal(command)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors, for snapshots."""
         goal = {"goal_pos_w": self.goal_pos_w, "goal_quat_w": self.goal_quat_w}
         return super().state() | goal
 
@@ -321,7 +319,6 @@ class DifferentialIKAction(FrameAction):
 
 
 def _check_frame(cfg: FrameActionCfg) -> None:
-    """Raise for invalid values."""
     choices = (
         ("command_type", cfg.command_type, _COMMAND_TYPES),
         ("command_frame", cfg.command_frame, _COMMAND_FRAMES),
@@ -336,7 +333,6 @@ def _check_frame(cfg: FrameActionCfg) -> None:
 
 
 def _check(cfg: DifferentialIKActionCfg) -> None:
-    """Raise for invalid values."""
     if not cfg.damping > 0.0:
         raise ValueError(f"damping is {cfg.damping}; it has to be positive.")
     if cfg.limit_rounds < 0:

@@ -38,7 +38,7 @@ class DrivenActionCfg(ActionTermCfg, ABC):
 
     @property
     def patterns(self) -> Patterns:
-        """Patterns of the controlled elements."""
+        """Patterns of the controlled elements; None for all."""
         field = f"{self.transmission}_names"
         names: Patterns = getattr(self, field)
         if names is not None and self.actuator_names is not None:
@@ -128,7 +128,6 @@ class DrivenAction(ActionTerm):
         self.processed_action.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors, for snapshots."""
         return {"processed_action": self.processed_action}
 
     def _values(

@@ -34,8 +34,8 @@ def reading(env: ManagedEnv, name: str) -> torch.Tensor:
     data = env.scene.sensor(name).data
     if not isinstance(data, torch.Tensor):
         raise TypeError(
-            f"The sensor {name!r} is not a MuJoCo sensor. Name a MujocoSensorCfg, or a "
-            "sensor of an entity's file."
+            f"The sensor {name!r} is not a MuJoCo sensor. Use the name of a "
+            "MujocoSensorCfg, or of a sensor in an entity's model file."
         )
     return data
 
@@ -45,7 +45,8 @@ def ray_caster(env: ManagedEnv, name: str) -> RayCastSensor:
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor, RayCastSensor):
         raise TypeError(
-            f"The sensor {name!r} is a {type(sensor).__name__}, not a ray sensor."
+            f"The sensor {name!r} is a {type(sensor).__name__}, not a ray sensor. Use "
+            "the name of a RayCastSensorCfg."
         )
     return sensor
 
@@ -55,7 +56,10 @@ def contact_sensor(env: ManagedEnv, name: str) -> ContactSensor:
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor, ContactSensor):
         kind = type(sensor).__name__
-        raise TypeError(f"The sensor {name!r} is a {kind}, not a contact sensor.")
+        raise TypeError(
+            f"The sensor {name!r} is a {kind}, not a contact sensor. Use the name of a "
+            "ContactSensorCfg."
+        )
     return sensor
 
 
@@ -64,5 +68,8 @@ def pictures(env: ManagedEnv, name: str) -> CameraData:
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor.data, CameraData):
         kind = type(sensor).__name__
-        raise TypeError(f"The sensor {name!r} is a {kind}, not a camera.")
+        raise TypeError(
+            f"The sensor {name!r} is a {kind}, not a camera. Use the name of a "
+            "CameraSensorCfg."
+        )
     return sensor.data

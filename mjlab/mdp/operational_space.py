@@ -57,7 +57,6 @@ class OperationalSpaceActionCfg(FrameActionCfg):
     command = "effort"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return OperationalSpaceAction(name, self, env)
 
 
@@ -136,7 +135,6 @@ class OperationalSpaceAction(FrameAction):
         return torch.tensor(values, dtype=torch.float32, device=self.device)
 
     def _check(self, size: int, count: int) -> None:
-        """Raise for invalid values."""
         cfg = self.cfg
         if not self.entity.is_fixed_base:
             raise ValueError(

@@ -16,7 +16,8 @@ def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
 
     Args:
         env: The environment.
-        term: Action term whose part to return. None returns the whole action.
+        term: Name of an action term, to return only its part of the action. None
+            returns the whole action.
     """
     if term is None:
         return env.action_manager.action
@@ -44,7 +45,9 @@ def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
 def observation_group(
     env: ManagedEnv, group: str = "actor"
 ) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Return the current observation of a group; in "pre_step", the policy's input.
+    """Return the current observations of a group.
+
+    With when="pre_step", these are the observations that the policy receives.
 
     Args:
         env: The environment.

@@ -45,7 +45,7 @@ def joint_acc_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def joint_pos_limits(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the summed soft limit violation of the chosen joints."""
+    """Return how far the chosen joints exceed their soft limits, summed, rad or m."""
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
@@ -68,7 +68,7 @@ class posture(ManagerTermBase):
         super().__init__(cfg, env)
         selection = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
         given = cfg.params["std"]
-        # A number would become a live parameter, which this term does not read.
+        # A curriculum can change a number, but this term reads `std` only here.
         if not (isinstance(given, Mapping) and all(s > 0.0 for s in given.values())):
             raise TermError(
                 f"posture: std is {given!r}; it has to map patterns of joint names to "
@@ -128,7 +128,7 @@ def flat_orientation_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.
 
 
 def lin_vel_z_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the squared z velocity of the root in the root frame."""
+    """Return the squared vertical (z) velocity of the root in the root frame."""
     return asset_cfg.entity.data.root_lin_vel_b[:, 2].square()
 
 
@@ -151,7 +151,7 @@ def base_height_l2(
 def track_lin_vel_xy_exp(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return exp(-e^2 / std^2) of the error e of the horizontal velocity."""
+    """Return exp(-e^2 / std^2), where e is the error of the xy velocity, m/s."""
     command = env.command_manager.get_command(command_name)
     error = command[:, :2] - asset_cfg.entity.data.root_lin_vel_b[:, :2]
     return torch.exp(-error.square().sum(dim=1) / _square(std))
@@ -160,7 +160,7 @@ def track_lin_vel_xy_exp(
 def track_ang_vel_z_exp(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return exp(-e^2 / std^2) of the error e of the yaw rate."""
+    """Return exp(-e^2 / std^2), where e is the error of the yaw rate, rad/s."""
     command = env.command_manager.get_command(command_name)
     error = command[:, 2] - asset_cfg.entity.data.root_ang_vel_b[:, 2]
     return torch.exp(-error.square() / _square(std))
@@ -181,7 +181,7 @@ def undesired_contacts(
 def contact_force_excess(
     env: ManagedEnv, sensor_name: str, force_threshold: float
 ) -> torch.Tensor:
-    """Return the sum of a sensor's contact forces in excess of `force_threshold`, N."""
+    """Return the force above `force_threshold`, N, summed over a sensor's contacts."""
     force = contact_sensor(env, sensor_name).data.force
     size = force.square().sum(dim=-1).sqrt()
     return (size - force_threshold).clamp(min=0.0).flatten(1).sum(dim=1)

@@ -105,8 +105,8 @@ def out_of_terrain_bounds(
 def nan_detection(env: ManagedEnv) -> torch.Tensor:
     """Terminate when the state of a world contains NaN or infinite values.
 
-    The environment always ends such episodes; this term adds them to the log under its
-    name.
+    The environment always ends such episodes. This term also counts them in the log,
+    as "Episode_Termination/<name of the term>".
     """
     return env.sim.health.find_nonfinite()
 

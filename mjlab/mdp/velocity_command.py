@@ -70,7 +70,6 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     """Probability that an episode starts with the root moving at the command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return UniformVelocityCommand(name, self, env)
 
 
@@ -85,7 +84,7 @@ class UniformVelocityCommand(CommandTerm):
     def __init__(self, name: str, cfg: UniformVelocityCommandCfg, env: Env) -> None:
         self.entity: Entity = env.scene.entity(cfg.entity_name)
         """The commanded entity."""
-        shares = _class_shares(cfg)
+        shares = _class_fractions(cfg)
         _check_velocity(cfg, self.entity)
         self.writes_state = cfg.init_velocity_prob > 0.0
         super().__init__(name, cfg, env, num_draws=6)
@@ -94,7 +93,7 @@ class UniformVelocityCommand(CommandTerm):
         heading = cfg.ranges.heading or (0.0, 0.0)
         self._ranges = DrawRanges(vars(cfg.ranges) | {"heading": heading}, device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,). Curricula write them."""
+        """Sampling ranges by name, each of shape (2,). Curricula write to them."""
         self._has_forward = cfg.rel_forward_envs > 0.0
         self._has_heading = shares[1] > 0.0
         self._has_world = cfg.rel_world_envs > 0.0
@@ -103,7 +102,7 @@ class UniformVelocityCommand(CommandTerm):
         self._classes = torch.zeros(env.num_envs, 4, dtype=torch.bool, device=device)
         columns = self._classes.unbind(dim=1)
         self.is_standing, self.is_heading, self.is_forward, self.is_world = columns
-        """Worlds with a command of each class, each of shape (num_envs,), live."""
+        """Masks of the worlds with a command of each class, shape (num_envs,), live."""
         # Drawn velocity and heading.
         self._drawn = torch.zeros(env.num_envs, 4, device=device)
         self.heading_target = self._drawn[:, 3]
@@ -185,7 +184,7 @@ class UniformVelocityCommand(CommandTerm):
         torch.where(self.is_world.unsqueeze(1), turned, linear, out=linear)
 
 
-def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
+def _class_fractions(cfg: UniformVelocityCommandCfg) -> list[float]:
     """Return the fractions of standing, heading, forward and world commands."""
     shares = {
         "rel_standing_envs": cfg.rel_standing_envs,
@@ -195,16 +194,18 @@ def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
     }
     listed = ", ".join(f"{name}={share}" for name, share in shares.items())
     if any(not 0.0 <= share <= 1.0 for share in shares.values()):
-        raise ValueError(f"Command shares have to be from 0 to 1: {listed}.")
+        raise ValueError(f"Command fractions have to be from 0 to 1: {listed}.")
     if sum(shares.values()) > 1.0 + 1e-9:
-        raise ValueError(f"Command shares have to add up to at most 1: {listed}.")
+        raise ValueError(f"Command fractions have to add up to at most 1: {listed}.")
     if shares["rel_heading_envs"] > 0.0 and cfg.ranges.heading is None:
-        raise ValueError(f"ranges.heading is None; heading commands need it: {listed}.")
+        raise ValueError(
+            f"ranges.heading is None, but rel_heading_envs is above 0: {listed}. Set "
+            "ranges.heading, or heading_command=False."
+        )
     return list(shares.values())
 
 
 def _check_velocity(cfg: UniformVelocityCommandCfg, entity: Entity) -> None:
-    """Raise for an invalid configuration."""
     fastest, moving = cfg.ranges.lin_vel_x[1], cfg.init_velocity_prob
     if cfg.rel_forward_envs > 0.0 and not fastest > 0.0:
         raise ValueError(

@@ -91,13 +91,13 @@ class MuscleActionCfg(ActionTermCfg):
     excitation with which MuJoCo's muscle reaches it in one physics step."""
 
     kept_steps: int = 96
-    """Environment steps kept in the learner's buffer, one row per world and step."""
+    """Number of environment steps in the learner's buffer, which stores one training
+    sample (row) per world and step."""
 
     block: int = 64
     """Batch size of the network on a CPU, in worlds."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
         return MuscleAction(name, self, env)
 
 
@@ -123,7 +123,7 @@ class SubstepFields:
         self._held = self._constraint
 
     def move_on(self) -> None:
-        """Discard the copy of the constraint forces; read the engine's from now on."""
+        """Discard the copy of the constraint forces, and read the engine's instead."""
         self._held = None
 
     @property
@@ -155,7 +155,8 @@ class MuscleAction(ActionTerm):
         self.network = make_network(cfg, self.map).to(device)
         """Network or cascade in use. Its weights change in place."""
         self.version = 0
-        """Version number passed to the last `load_network` call; 0 initially."""
+        """Version of the network weights: the number passed to the last `load_network`
+        call, 0 initially."""
         self.qp = BoxQp(self.muscles.torque_map)
         """Optimisation of the activations; also the baseline for the network."""
         self.law = make_law(cfg.law, model, self.map, device)
@@ -176,7 +177,7 @@ class MuscleAction(ActionTerm):
         )
         """Training rows of the muscle network."""
         self.shared = SharedMuscles(self.network, self.buffer)
-        """Memory shared with the learner, if the worlds run in other processes."""
+        """Memory shared with the learner, used if the worlds run in other processes."""
         joints = [n.removeprefix(f"{cfg.entity_name}/") for n in self.map.joint_names]
         self.joint_names = tuple(joints)
         """Names of the controlled joints, in the order of the action."""
@@ -254,7 +255,7 @@ class MuscleAction(ActionTerm):
 
         Args:
             state: State dict of a network of the same shape, on any device.
-            version: Version number: how often weights were published.
+            version: Version number, which the learner increments for new weights.
         """
         own = self.network.state_dict()
         check_weights(state, {name: tensor.shape for name, tensor in own.items()})
@@ -328,7 +329,10 @@ class MuscleAction(ActionTerm):
         return self.muscles
 
     def made_torque(self) -> torch.Tensor:
-        """Return active muscle torques of the last physics step, N m, (num_envs, n)."""
+        """Return the active muscle torques of the last physics step.
+
+        In N m, shape (num_envs, joints).
+        """
         return self.muscles.torque_map.torque(self.muscles.red, self.activation)
 
     def act(self) -> torch.Tensor:
@@ -351,7 +355,6 @@ class MuscleAction(ActionTerm):
         self._is_past = True
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         rows = self.buffer.state_dict()
         cascade = {} if self.cascade is None else {"weights": self.cascade.weights}
         return {
@@ -401,7 +404,10 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
     term = env.action_manager.term(name)
     if not isinstance(term, MuscleAction):
         kind = type(term).__name__
-        raise ValueError(f"Action {name!r} is a {kind}, not a MuscleAction.")
+        raise ValueError(
+            f"Action {name!r} is a {kind}, not a MuscleAction. Pass the name of a "
+            "MuscleActionCfg term."
+        )
     return term
 
 

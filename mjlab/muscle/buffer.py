@@ -1,4 +1,7 @@
-"""Training rows of the muscle network: one per world and control step."""
+"""Buffer of training samples (rows) for the muscle network.
+
+It stores one row per world and control step.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from mjlab.muscle.store import WeightStore
 
 @dataclass(frozen=True)
 class TupleLayout:
-    """Column layout of a row.
+    """Column layout of a row, which is one training sample.
 
     A row contains the reduced torque map and the target torque. For a network in a
     cascade, the row also contains the output of the earlier networks and the network's
-    weight; for muscles with activation dynamics, also the activations.
+    weight. For muscles with activation dynamics, it also contains the activations.
     """
 
     num_entries: int
@@ -41,7 +44,7 @@ class TupleLayout:
 
     @property
     def widths(self) -> dict[str, int]:
-        """Width of each part of a row, in order."""
+        """Number of columns of each part of a row, in order."""
         widths = {"red": self.num_entries, "torque": self.num_dofs}
         if self.is_cascaded:
             widths |= {"previous": self.num_muscles, "weight": 1}
@@ -51,7 +54,7 @@ class TupleLayout:
 
     @property
     def width(self) -> int:
-        """Width of a row."""
+        """Number of columns of a row."""
         return sum(self.widths.values())
 
     def parts(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -120,7 +123,7 @@ class MuscleTupleBuffer:
     def end(self) -> None:
         """Append the rows of the finished control step to the ring buffer.
 
-        A row with non-finite values is not stored; the world keeps its previous row.
+        A row with non-finite values is replaced by the world's previous row.
         """
         is_finite = self._offered.sum(-1, keepdim=True).isfinite()
         torch.where(is_finite, self._offered, self._row, out=self._row)
@@ -137,12 +140,12 @@ class MuscleTupleBuffer:
         return self._ring[:filled].reshape(-1, self.layout.width)
 
     def move(self, ring: torch.Tensor, step: torch.Tensor) -> None:
-        """Switch to other storage, such as memory shared by several processes.
+        """Use other storage, such as memory shared by several processes.
 
         Args:
             ring: New storage, shape (num_steps, worlds, width). Its rows replace the
                 rows of the buffer, and its number of worlds can differ.
-            step: Number of steps ever written to it, shape (1,), int64.
+            step: Number of control steps ever written to `ring`, shape (1,), int64.
         """
         self._ring, self._step = ring, step
 
@@ -219,6 +222,6 @@ class SharedMuscles:
             self.version = self._store.publish(state)
 
     def begin_rollout(self) -> None:
-        """In a worker, load the newest published weights."""
+        """Load the newest published weights; called in workers."""
         if self._store is not None and self._store.version != self.version:
             self.version = self._store.fetch(self._network)

@@ -14,8 +14,9 @@ class TorqueLawCfg(Config):
     """Law that converts joint targets to the target torques of the muscles."""
 
     kind: LawKind = "stable_pd"
-    """Kind of law: stable PD with the full inertia matrix, stable PD with only its
-    diagonal, plain PD, or the targets used as torques ("direct")."""
+    """Kind of law: "stable_pd" is stable PD with the full inertia matrix,
+    "diagonal_stable_pd" uses only its diagonal, "pd" is PD control, and "direct" uses
+    the targets as torques."""
 
     stiffness: float = 300.0
     """Stiffness in N m/rad; for "direct", N m per unit of the target."""
@@ -83,25 +84,26 @@ class MuscleLearnerCfg(Config):
     clipping."""
 
     epochs: int = 4
-    """Passes over the rows in an update."""
+    """Passes over the training samples in an update."""
 
     batch_size: int = 4096
-    """Rows per minibatch. The last minibatch of an epoch can be smaller."""
+    """Samples per minibatch. The last minibatch of an epoch can be smaller."""
 
     allow_small_batch: bool = True
-    """Allow updates with fewer rows in total than `batch_size`."""
+    """Allow updates with fewer samples in total than `batch_size`."""
 
     max_rows: int = 65536
-    """Largest number of rows in an update. From more rows, a random subset is used."""
+    """Maximum number of samples in an update. If the buffer has more, a random subset
+    is used."""
 
     kept_iterations: int = 4
-    """Number of past iterations whose rows stay in the buffer."""
+    """Number of past iterations whose samples stay in the buffer."""
 
     held_out: int = 512
-    """Held-out validation rows, at most 1/8 of all rows."""
+    """Number of held-out validation samples, at most 1/8 of all samples."""
 
     seed: int = 0
-    """Random seed for shuffling the rows."""
+    """Random seed for shuffling the samples."""
 
 
 def original_preset() -> MuscleLearnerCfg:

@@ -1,4 +1,4 @@
-"""Coordinators compute activations from torques: by network, optimisation, or both."""
+"""Coordinators: compute muscle activations from target torques."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ class Coordinator(Protocol):
 
 
 class NetworkCoordinator:
-    """Coordinator that evaluates the muscle network, in blocks of equal size on a CPU.
+    """Coordinator that evaluates the muscle network.
 
-    On CUDA all worlds form one block, so that each matrix product is one launch.
+    On a CPU, worlds are evaluated in blocks of equal size; see `in_blocks`. On CUDA,
+    all worlds form one block, so that each matrix product is one launch.
     """
 
     def __init__(
@@ -41,10 +42,10 @@ class NetworkCoordinator:
 
         Args:
             network: The network, on the worlds' device. It is not copied, so weights
-                written in place take effect in the next call. Their memory layout is
-                changed here.
+                written in place take effect in the next call. The constructor changes
+                the memory layout of the weights.
             num_envs: Number of worlds.
-            block: Batch size on a CPU, in rows.
+            block: Batch size on a CPU, in worlds.
         """
         self.network = network
         weight = network.muscle_scale
@@ -62,7 +63,7 @@ class NetworkCoordinator:
         ]
         linear = [layer for layer in network.fc if isinstance(layer, nn.Linear)]
         for layer in linear:
-            # In column-major order, products take a seventh less time on a CPU.
+            # In column-major order, matrix products take about 14 % less time on a CPU.
             layer.weight.data = layer.weight.data.t().contiguous().t()
         self._layers = [(layer.weight.t(), layer.bias) for layer in linear]
         # Blocks are evaluated in sequence, so they can share these tensors.
@@ -104,9 +105,10 @@ def _rows_of_lines(like: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
 
 
 class CascadeCoordinator:
-    """Coordinator that evaluates a cascade; the caller sets its weights in each step.
+    """Coordinator that evaluates a cascade of networks.
 
-    On a CPU it is evaluated in blocks of equal size, like `NetworkCoordinator`.
+    The caller writes the weight of each network to `weights`. Worlds are evaluated in
+    blocks of equal size; see `in_blocks`.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class CascadeCoordinator:
         Args:
             cascade: The networks.
             num_envs: Number of worlds.
-            block: Batch size on a CPU, in rows.
+            block: Batch size on a CPU, in worlds.
         """
         self.cascade = cascade
         first = cascade.first
@@ -156,12 +158,13 @@ class CascadeCoordinator:
 
 
 class BoxQp:
-    """Batched least squares for activations between 0 and 1.
+    """Batched least-squares solver for muscle activations between 0 and 1.
 
-    The objective is ½ ‖(A a − τ) / torque_scale‖² / num_dofs + ½ effort_weight
-    ‖a‖² / num_muscles. The method is the accelerated projected gradient with one step
-    size per muscle and an adaptive restart per world; it has a fixed number of
-    iterations and no branch.
+    It minimises ½ ‖(A a − τ) / torque_scale‖² / num_dofs + ½ effort_weight ‖a‖² /
+    num_muscles, where A is the torque map, a the activations and τ the target torques.
+    The method is an accelerated projected gradient with one step size per muscle and an
+    adaptive restart per world. The number of iterations is fixed, and no branch depends
+    on data, so that a CUDA graph can capture the solver.
     """
 
     def __init__(
@@ -176,7 +179,7 @@ class BoxQp:
         Args:
             torque_map: Torque map of the model.
             effort_weight: Weight of the mean squared activation.
-            torque_scale: Scale of torque errors, in N m.
+            torque_scale: Torque errors are divided by this value, in N m.
         """
         self._map = torque_map
         self._torque_weight = 1.0 / (torque_scale**2 * torque_map.num_dofs)
@@ -246,8 +249,8 @@ class QpCoordinator:
 
         Args:
             qp: The optimisation.
-            start: Initial activations, shape (num_envs, num_muscles). Written in place
-                in each substep, so the caller's tensor has the newest activations.
+            start: Initial activations, shape (num_envs, num_muscles). Every call of
+                `act` overwrites this tensor with its result.
             iterations: Iterations per substep.
         """
         self._qp = qp

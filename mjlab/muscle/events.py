@@ -135,7 +135,7 @@ class muscle_fatigue(ManagerTermBase):
     def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         env.sim.expand(_PRM_FIELDS[0])
-        # Looked up later, because actions are bound after events.
+        # Found in the first call, because actions are bound after events.
         self._term: MuscleAction | None = None
         force = self._force(env)
         self._rested = force.clone()
@@ -172,7 +172,7 @@ class muscle_fatigue(ManagerTermBase):
         self._write(env, mask)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Set the fatigue to 0, and keep peak forces that reset events wrote."""
+        """Set the fatigue to 0, and keep peak forces written by reset events."""
         present = self._force(self._env)
         # If no reset event wrote the force, restore the value before fatigue.
         rested = torch.where(present == self._written, self._rested, present)
@@ -182,7 +182,6 @@ class muscle_fatigue(ManagerTermBase):
         self._write(self._env, mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "tired": self.tired,
             "rested": self._rested,

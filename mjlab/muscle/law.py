@@ -1,4 +1,4 @@
-"""Torque laws: from joint targets to target torques of the muscles."""
+"""Torque laws: convert joint targets to target torques of the muscles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ class JointFields(Protocol):
 
 
 class TorqueLaw(Protocol):
-    """Interface of laws from the policy's targets to torques, at the physics rate."""
+    """Interface of torque laws, which convert the policy's targets to torques.
+
+    Called in every physics step.
+    """
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return torques in N m, shape (num_envs, num_dofs).
@@ -45,7 +48,7 @@ class TorqueLaw(Protocol):
 
 
 class DirectLaw:
-    """Torque control: the target times `scale`, in N m."""
+    """Torque control: the torque, in N m, is the target times `scale`."""
 
     def __init__(self, scale: float = 1.0) -> None:
         self._scale = scale
@@ -56,7 +59,7 @@ class DirectLaw:
 
 
 class PlainPdLaw:
-    """PD law: a spring to the target and a damper."""
+    """PD control of the joint position, with a target velocity of 0."""
 
     def __init__(
         self,
@@ -107,8 +110,8 @@ class PlainPdLaw:
 class DiagonalStablePdLaw(PlainPdLaw):
     """Stable PD law with the diagonal of the inertia matrix.
 
-    Gains are reduced for joints of small inertia. Joints are decoupled, so the law is
-    stable at large gains without solving a linear system.
+    It reduces the gains of joints with small inertia. Each joint is treated separately,
+    so the law is stable at large gains without solving a linear system.
     """
 
     max_speed = 30.0
@@ -133,8 +136,8 @@ class StablePdLaw(PlainPdLaw):
     """Stable PD law (Tan, Liu and Turk 2011).
 
     It uses the position and velocity at the end of the physics step, predicted from the
-    inertia matrix and all other forces. It is stable with gains for which the plain law
-    at the same rate is unstable.
+    inertia matrix and all other forces. It is stable with gains for which PD control at
+    the same rate is unstable.
     """
 
     def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:

@@ -29,7 +29,7 @@ class LearnerError(ValueError):
 
 
 class MuscleRegression:
-    """Trains a muscle network, on a device that can differ from that of the worlds.
+    """Trains a muscle network, on the device of the worlds or on another device.
 
     The network is not copied: if the worlds use the same network on the same device,
     new weights take effect without being published.
@@ -67,7 +67,9 @@ class MuscleRegression:
             torque_scale=self.cfg.torque_scale,
         )
         if layout.has_activation and (dynprm is None or timestep is None):
-            raise LearnerError("Rows with activations need `dynprm` and `timestep`.")
+            raise LearnerError(
+                "The layout has activations, so pass `dynprm` and `timestep`."
+            )
         self._dynprm, self._timestep = dynprm, timestep
         self._device = network.muscle_scale.device
         self._optimizer = torch.optim.Adam(
@@ -77,7 +79,9 @@ class MuscleRegression:
         self._updates = 0
 
     def learn(self, rows: torch.Tensor) -> dict[str, Any]:
-        """Fit the network to rows; return the loss and the metrics of `measure`.
+        """Fit the network to training rows.
+
+        Returns the loss, and the metrics of `measure` on the held-out rows.
 
         Args:
             rows: Rows of `MuscleTupleBuffer.rows`, on any device, shape (n, width).
@@ -235,7 +239,7 @@ class MuscleRegression:
     def _check(self, rows: torch.Tensor) -> None:
         if rows.shape[-1] != self._layout.width:
             raise LearnerError(
-                f"Rows have {rows.shape[-1]} numbers; this model needs "
+                f"Rows have {rows.shape[-1]} columns; this model needs "
                 f"{self._layout.width}."
             )
         few = rows.shape[0] < self.cfg.batch_size and not self.cfg.allow_small_batch

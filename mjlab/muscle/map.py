@@ -26,8 +26,8 @@ class MuscleMap:
 
     A sparse matrix of shape (num_dofs, num_muscles) maps activations to torques. Its
     non-zero entries, ordered by muscle and then by dof, are the reduced torque map,
-    `red` in this package. A muscle is an actuator with MuJoCo's muscle gain; its index
-    here is its rank among the muscles.
+    `red` in this package. A muscle is an actuator with MuJoCo's muscle gain. Muscles
+    are numbered from 0 in the order of the model.
     """
 
     muscle_names: tuple[str, ...]

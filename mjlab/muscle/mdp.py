@@ -26,8 +26,8 @@ def muscle_torque_capacity(
 ) -> torch.Tensor:
     """Torque capacity of each joint's muscles, shape (num_envs, 3 · joints).
 
-    Half of the lowest active torques, half of the highest, and the passive torques, in
-    N m times `scale`.
+    Concatenates 0.5 times the lowest active torque, 0.5 times the highest active torque
+    and the passive torque of each joint, in N m times `scale`.
     """
     return _muscles(env, action_name).present().joint_capacity() * scale
 
@@ -123,10 +123,10 @@ def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
 def optimality_gap(
     env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """How far the activations' objective is above its minimum, shape (num_envs,).
+    """Objective of the activations minus its minimum, shape (num_envs,).
 
-    The minimum is found by a solver with `iterations` steps, which dominate the cost of
-    this metric.
+    See `BoxQp` for the objective. Finding the minimum takes `iterations` solver steps,
+    which makes this metric expensive.
     """
     term = _muscles(env, action_name)
     red, torque = term.muscles.red, term.wanted_torque

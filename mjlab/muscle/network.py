@@ -1,4 +1,4 @@
-"""The muscle network, from target torques to activations, and cascades of networks."""
+"""Muscle network, from target torques to activations, and cascades of networks."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class MuscleNetwork(nn.Module):
             num_dofs: Number of controlled dofs.
             num_muscles: Number of muscles.
             hidden: Widths of the hidden layers.
-            output: Output function: "relu_tanh" is 0 for y < 0; "sigmoid", of y − 2, is
-                always positive. y is the raw output.
+            output: Function from the raw output y to activations: "relu_tanh" is
+                max(0, tanh(y)), "sigmoid" is the logistic function of y − 2.
             is_cascaded: Whether the network follows others in a cascade.
-            muscle_scale: Input scale of map entries, which are divided by it, in N m.
-            torque_scale: Input scale of torques, which are divided by it, in N m.
+            muscle_scale: Entries of the torque map are divided by this value, in N m.
+            torque_scale: Target torques are divided by this value, in N m.
             seed: Seed of the initial weights.
         """
         super().__init__()
@@ -166,7 +166,7 @@ class MuscleCascade(nn.Module):
 
     @property
     def first(self) -> MuscleNetwork:
-        """Network 0, without cascade inputs."""
+        """Network 0, which has no cascade inputs."""
         return self._firsts[0]
 
     @property
@@ -213,7 +213,10 @@ def cascade_term(
     previous: torch.Tensor,
     weight: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the term that a network adds to the sum, for acting and training."""
+    """Return a network's contribution to the summed output of its cascade.
+
+    Used for acting and for training, so that both compute the same output.
+    """
     return weight * network(red, torque, previous, weight)
 
 
@@ -241,7 +244,7 @@ def cascade_weights(
     """Return the weight of each network in each world, shape (num_worlds, networks).
 
     A network has a high weight if the torque capacity of the world's anatomy differs
-    clearly from those of the anatomies that the earlier networks were trained on.
+    clearly from the capacities for which the earlier networks were trained.
 
     Args:
         capacities: `joint_capacity` for each network, with the anatomy clipped to its
@@ -269,5 +272,8 @@ def in_blocks(rows: int, block: int) -> list[slice]:
     number of worlds.
     """
     if rows % block:
-        raise ValueError(f"{rows} rows cannot be divided into blocks of {block}.")
+        raise ValueError(
+            f"{rows} rows cannot be divided into blocks of {block}. Use a multiple of "
+            f"{block} rows."
+        )
     return [slice(start, start + block) for start in range(0, rows, block)]

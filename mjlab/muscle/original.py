@@ -43,7 +43,7 @@ class OriginalMuscleNetwork(MuscleNetwork):
             tau: Target active torque, in N m, shape (..., num_dofs).
             prev_out: Output of the earlier networks, in a cascade.
             out_np: Return a NumPy array.
-            weight: Weight in the cascade; None is 1.
+            weight: Weight of this network in the cascade; None means 1.
         """
         with torch.no_grad():
             previous = share = None
@@ -59,7 +59,7 @@ class OriginalMuscleNetwork(MuscleNetwork):
         return self.activation(self._tensor(unnormalized_activation))
 
     def get_state_dict(self) -> dict[str, torch.Tensor]:
-        """Return copies of weights and scales on the CPU, to load into worlds."""
+        """Return copies of weights and scales on the CPU, for the environments."""
         return {n: t.detach().cpu().clone() for n, t in self.state_dict().items()}
 
     def _tensor(self, value: Array | float) -> torch.Tensor:
@@ -153,7 +153,7 @@ class MuscleTuples(NamedTuple):
 class MuscleLearner:
     """Trains a muscle network that is created from sizes, as in the published programs.
 
-    The muscle map comes with the first tuples.
+    The muscle map is taken from the first training tuples.
     """
 
     def __init__(
@@ -225,7 +225,7 @@ class MuscleLearner:
         return self._regression.learn(torch.as_tensor(rows))
 
     def get_state_dict(self) -> dict[str, torch.Tensor]:
-        """Return copies of weights and scales on the CPU, to load into worlds."""
+        """Return copies of weights and scales on the CPU, for the environments."""
         return self.model.get_state_dict()
 
     def _is_row(self, given: Sequence[Any]) -> bool:

@@ -66,7 +66,7 @@ class TorqueMap:
         return self._of_dof.sum(red * activation.index_select(-1, self.muscle))
 
     def pull(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
-        """Return the product with the transposed matrix, shape (rows, num_muscles).
+        """Multiply torques by the transposed torque map, shape (rows, num_muscles).
 
         Args:
             red: Reduced torque map, in N m, shape (rows, num_entries).
@@ -180,7 +180,8 @@ class MuscleState:
     def joint_capacity(self) -> torch.Tensor:
         """Return the torque capacity of each dof, in N m, (num_envs, 3 · num_dofs).
 
-        Half of the lowest active torques, half of the highest, and the passive torques.
+        Concatenates 0.5 times the lowest active torques, 0.5 times the highest active
+        torques, and the passive torques.
         """
         low, high = self.capacity()
         return torch.cat((0.5 * low, 0.5 * high, self.passive_torque), dim=-1)
@@ -199,7 +200,7 @@ class _Gather:
     ) -> None:
         rows = [[k for k, t in enumerate(target) if t == i] for i in range(count)]
         width = max(map(len, rows))
-        # Short rows are padded with entry 0, with weight 0.
+        # Pad short rows with index 0, and give the padding a weight of 0.
         index = [row + [0] * (width - len(row)) for row in rows]
         share = [[1.0] * len(row) + [0.0] * (width - len(row)) for row in rows]
         self._index = torch.tensor(index, device=device).view(-1)

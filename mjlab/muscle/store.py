@@ -1,4 +1,4 @@
-"""Transfer of network weights from the learner to acting processes."""
+"""Transfer of network weights from the learner to worker processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class WeightStore:
         size = self.nbytes_for(module)
         memory = bytearray(size) if memory is None else memory
         if len(memory) < size:
-            raise WeightError(f"The weights need {size} bytes, not {len(memory)}.")
+            raise WeightError(
+                f"The weights need {size} bytes, but memory has {len(memory)}. "
+                "Allocate WeightStore.nbytes_for(module) bytes."
+            )
         self._shapes = {name: t.shape for name, t in _tensors(module.state_dict())}
         self._version = torch.frombuffer(memory, dtype=torch.int64, count=1)
         numbers = sum(shape.numel() for shape in self._shapes.values())
@@ -104,7 +107,7 @@ def check_weights(
     if missing or strange:
         raise WeightError(
             f"The weights do not match the network. Missing: {missing or 'none'}; "
-            f"unexpected: {strange or 'none'}."
+            f"unexpected: {strange or 'none'}. Use weights of the same architecture."
         )
     for name, shape in shapes.items():
         if state[name].shape != shape:

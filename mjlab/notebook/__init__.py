@@ -1,4 +1,4 @@
-"""Environments, policies, rollouts and films in a few lines, for notebooks.
+"""Functions for notebooks: create environments, load policies, record rollouts.
 
 `mjlab.make`, `mjlab.load_policy` and `mjlab.rollout` are the functions of this package.
 """

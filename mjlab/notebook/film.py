@@ -1,4 +1,4 @@
-"""Video file that a notebook shows."""
+"""Video file that a notebook displays."""
 
 import base64
 from dataclasses import dataclass
@@ -7,20 +7,19 @@ from pathlib import Path
 
 @dataclass(frozen=True, repr=False)
 class Film:
-    """MP4 file. As the last value of a notebook cell, it is shown in the cell."""
+    """MP4 video. A notebook plays it if it is the last value of a cell."""
 
     path: Path
-    """The file."""
+    """Path of the file."""
 
     seconds: float
     """Length, in seconds."""
 
     def __repr__(self) -> str:
-        """Return path and length."""
         return f"Film {self.path}, {self.seconds:.1f} s"
 
     def _repr_html_(self) -> str:
-        """Return the film as HTML that needs no other file."""
+        """Return HTML that contains the whole video."""
         data = base64.b64encode(self.path.read_bytes()).decode()
         return (
             '<video controls autoplay loop muted style="max-width: 100%" '

@@ -1,4 +1,4 @@
-"""Policies and environments by the names that a user types."""
+"""Load policies and create environments by task id, run, checkpoint or ONNX file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,8 +24,8 @@ from mjlab.task_file import typed_task
 class SavedPolicy:
     """Trained policy of a task, a run, a checkpoint or an ONNX file.
 
-    `bind` loads it for an environment. Afterwards a call with observations returns
-    actions.
+    `bind` loads the policy for an environment. After that, calling the policy with
+    observations returns actions.
     """
 
     def __init__(self, found: Found, *, best: bool = False) -> None:
@@ -50,14 +50,14 @@ class SavedPolicy:
         self._policy: Policy | None = None
 
     def __repr__(self) -> str:
-        """Return task and place."""
         return f"SavedPolicy({self.task!r}, {str(self.place)!r})"
 
     def env_cfg(self, *, play: bool = False) -> ManagerBasedRlEnvCfg:
-        """Return the configuration of the environment of the policy.
+        """Return the environment configuration of the policy.
 
-        For a run this is the configuration of its training. For an ONNX file it is the
-        configuration of the task, with the observations and actions of the file.
+        For a run, this is the configuration that it was trained with. For an ONNX file,
+        it is the configuration of the task, with the observations and actions of the
+        file.
 
         Args:
             play: Return the configuration for play.
@@ -154,7 +154,7 @@ def load_policy(
 def make(
     place: str | Path, *, num_envs: int = 1, **settings: Any
 ) -> TorchVectorEnv | NumpyVectorEnv:
-    """Create worlds of a task, or of the task of a saved policy; see `mjlab.make`."""
+    """Create the environment of a task or of a saved policy; see `mjlab.make`."""
     task = typed_task(str(place))
     if task_of(task) in entries() or not _is_saved(place):
         return make_task(task, num_envs=num_envs, **settings)

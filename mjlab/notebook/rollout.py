@@ -1,4 +1,4 @@
-"""Rollouts of a policy, with rewards by term and a film."""
+"""Run a policy, and record its rewards by term and a video."""
 
 import dataclasses
 from collections.abc import Callable
@@ -28,8 +28,8 @@ class RolloutResult:
     """Duration of a step, in seconds."""
 
     rewards: dict[str, torch.Tensor]
-    """By reward term: its contribution to each step's reward, averaged over the worlds,
-    shape (steps,)."""
+    """Contribution of each reward term to the reward, averaged over the worlds, by name
+    of the term. Each tensor has shape (steps,)."""
 
     returns: torch.Tensor
     """Return of the first episode of each world, shape (num_envs,), float64."""
@@ -49,9 +49,9 @@ class RolloutResult:
         )
 
     def plot_rewards(self) -> Chart:
-        """Return a chart of the rewards by term, which a notebook shows.
+        """Return a chart of the rewards by term, which a notebook displays.
 
-        The term with the largest mean is the first.
+        Terms are sorted by their mean, largest first.
         """
         largest = sorted(self.rewards, key=lambda name: -self.rewards[name].mean())
         lines = [
@@ -118,7 +118,14 @@ def rollout(
 def _open_video(
     env: ManagerBasedRlEnv, path: Path, number: int, size: tuple[int, int]
 ) -> PolicyVideo:
-    """Open the video of the first worlds, tiled in a size in pixels."""
+    """Open a video of the first `number` worlds, tiled in one image.
+
+    Args:
+        env: The environment.
+        path: Path of the video.
+        number: Number of worlds.
+        size: Width and height of the image, in pixels.
+    """
     rows, columns, gap = grid(number)
     width = (size[0] + gap) // columns - gap
     height = (size[1] + gap) // rows - gap

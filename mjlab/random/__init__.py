@@ -5,8 +5,8 @@ The key is (world_seed, counter, stream, tick, element):
 - `world_seed`, one per world: a hash of the run's seed and the world's global index;
 - `counter`, one per world: the environment advances it once per step and once per
   reset of that world;
-- `stream`, the name of the consumer. Two draws of one name at the same counter return
-  the same numbers: several draws need different names, or a `tick`;
+- `stream`, a name chosen by the caller. Two draws with the same name at the same
+  counter return the same numbers: several draws need different names, or a `tick`;
 - `tick`, one per world and 0 by default: for several draws per step, such as the draws
   of an actuator in each substep. It must be below 2**23;
 - the element's index in the drawn shape.

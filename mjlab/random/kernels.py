@@ -121,7 +121,7 @@ def _draw(
     unit: wp.array2d(dtype=wp.float32),
     normal: wp.array2d(dtype=wp.float32),
 ) -> None:
-    """Fill each output that is not empty."""
+    """Write random numbers to each output that is passed."""
     world, e = wp.tid()
     moment = wp.int64(0)
     if tick:

@@ -29,7 +29,8 @@ def to_seeds(seed: Any, num_envs: int) -> list[int | None] | None:
     """Return the seed of each world, None for worlds that continue their sequence.
 
     Args:
-        seed: None, an integer s for s, s + 1, ..., or a list with one seed per world.
+        seed: An integer s for the seeds s, s + 1, ..., a list with one seed per world,
+            or None.
         num_envs: Number of worlds.
     """
     if seed is None:

@@ -1,4 +1,4 @@
-"""Apply settings of a command line to a configuration."""
+"""Apply command-line settings to a configuration."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from mjlab.settings.types import is_record, union_members
 
 @dataclass(frozen=True)
 class Setting:
-    """Command-line option that changes a setting, with the typed values."""
+    """Command-line option that changes a setting, and its values as typed."""
 
     option: str
     """The option as typed, without the two dashes."""
@@ -103,7 +103,7 @@ def _unknown(option: str, where: str, part: Part, rest: str) -> SettingError:
 
 
 def _of_mjlab(option: str, where: str, part: Part, name: str) -> str:
-    """Return the replacement to type for a setting of mjlab 1.6; else an empty text."""
+    """Return advice for a setting of mjlab 1.6, or an empty string for other names."""
     # Imported here: only errors need the tables.
     from mjlab.settings.mjlab_1_6 import MJLAB
 

@@ -18,9 +18,9 @@ class Replacement(NamedTuple):
     """Difference between the two, or an instruction."""
 
     value: str = ""
-    """Expression of the new value, with the old one in place of `...`, such as
-    `len(...)`. If empty, the value stays the same, unless there is a note, which then
-    describes the new value."""
+    """Python expression for the new value, in which `...` stands for the old value,
+    such as `len(...)`. If empty, `note` describes the new value; without a note, the
+    value is unchanged."""
 
     omit: bool = False
     """True if the name is removed without a replacement. The note is the reason."""
@@ -39,7 +39,7 @@ class Replacement(NamedTuple):
 
     @property
     def template(self) -> str:
-        """Expression that makes the new value from the old one, empty for none."""
+        """Python expression for the new value; empty if the value is unchanged."""
         return "" if self.value == SAME else self.value
 
     @property
@@ -79,7 +79,7 @@ class Package:
     """Package of the other project, and its counterpart here."""
 
     names: str
-    """Names on its reference page that task files import, separated by spaces."""
+    """Names that task files import from the package, separated by spaces."""
 
     ours: str
     """Package of this project that has most of the counterparts."""

@@ -1,13 +1,13 @@
-"""A run's settings as JSON data: the task's id, and leaf values by path.
+"""Settings of a run as JSON: the task's id, and leaf values by path.
 
     {"task": id, "values": {path: leaf}, "names": {path: name}}
 
 and, for a task from a file, "file": {"name": "my_env.py:MyTaskCfg", "sha256": hash}.
 
-Leaves are numbers, words, paths and collections of them. `names` holds the names of
-classes, functions and specs in the configuration. They are compared with the names in
-the task, and are never looked up or imported. Reading a file builds the task and sets
-its leaves; nothing in the file is called.
+Leaves are numbers, strings, paths and collections of these. `names` contains the names
+of classes, functions and specs in the configuration. They are compared with the names
+in the task, and are never looked up or imported. Reading a file builds the task and
+sets its leaves; no code named in the file runs.
 """
 
 import json
@@ -44,7 +44,7 @@ class TaskChangedError(SettingsFileError):
     """Raised if the terms or classes of saved settings differ from the current task."""
 
     def __init__(self, differences: Sequence[str]) -> None:
-        """Take one sentence per difference, with the path and both values."""
+        """Create the message from one sentence per difference."""
         self.listed = " ".join(differences[:SHOWN])
         """The first differences."""
         if len(differences) > SHOWN:
@@ -216,7 +216,7 @@ def _is_code(value: Any) -> bool:
 
 
 class _Reader:
-    """Sets the leaf values of a file in a task's configurations."""
+    """Applies the leaf values of a settings file to a task's configurations."""
 
     def __init__(self, saved: Settings) -> None:
         self._saved = saved
@@ -225,7 +225,7 @@ class _Reader:
         self.differences: dict[str, str] = {}
         """Differences between file and task by path, as sentences."""
         self.switched_off: list[str] = []
-        """Paths of terms that the task has and the file lacks."""
+        """Paths of terms that are in the task but not in the file."""
 
     def build(self, part: Part, path: str) -> Any:
         """Return a part of the task with its saved leaf values.
@@ -373,7 +373,8 @@ def _task_file(data: Any, where: str) -> TaskFile:
     match = _TASK_FILE.fullmatch(data["name"])
     if match is None or not re.fullmatch("[0-9a-f]{64}", data["sha256"]):
         raise SettingsFileError(
-            f"{where}: file is {data['name']!r}, not FILE.py:CLASS with a SHA-256."
+            f"{where}: the entry 'file' has the name {data['name']!r}; it needs a name "
+            "FILE.py:CLASS, and a SHA-256 checksum of 64 hexadecimal digits."
         )
     check_name(match["file"], f"{where} names the file", SettingsFileError)
     return TaskFile(data["name"], data["sha256"])

@@ -1,7 +1,7 @@
 """Convert the leaves of a configuration to JSON, and name all other parts.
 
-A leaf is a number, a word, a path or a collection of them. Records, functions and specs
-are not leaves: they have a name.
+A leaf is a number, a string, a path or a collection of these. Records, functions and
+specs are not leaves: a settings file stores their names.
 """
 
 import enum
@@ -149,7 +149,9 @@ def _enum_of(data: dict[str, Any], part: Part, path: str) -> enum.Enum:
     for kind in members:
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return kind[data["$enum"]]
-    raise SettingsFileError(f"{path} is an enum member in the file, not in the task.")
+    raise SettingsFileError(
+        f"{path} is an enum member in the file, but the task has another type there."
+    )
 
 
 def _array_of(data: dict[str, Any], part: Part, path: str) -> Any:
@@ -220,13 +222,13 @@ _READERS: dict[str, Callable[[dict[str, Any], Part, str], Any]] = {
 }
 
 
-# Data that the project does not load again.
+# Data that is written but never read back.
 
 
 def as_data(value: Any, path: str = "") -> Any:
     """Convert a value to JSON data, with the class name of each record.
 
-    For contracts and other files whose data are not converted back.
+    Used for contracts and other files that are not converted back to configurations.
     """
     name = name_of(value)
     if is_record(value):

@@ -1,8 +1,8 @@
 """Names, fields and members of mjlab 1.6.0, and their counterparts in this package.
 
 `mjlab port`, the error about an unknown field, and the documentation use these tables.
-A test compares them with mjlab 1.6. A row has the counterpart, empty if there is none,
-and a note with the difference or the replacement.
+A test compares them with mjlab 1.6. Each entry has the counterpart, empty if there is
+none, and a note on the difference or the replacement.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _To = Replacement
 
 
 def _omit(why: str = "") -> Replacement:
-    """Return the row of something that is removed, with the reason."""
+    """Return the entry of a name that is removed without replacement."""
     return Replacement("", why, omit=True)
 
 
@@ -608,14 +608,14 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     "TerrainCfg": {
         "terrain_type": _To("kind"),
         "terrain_generator": _To("generator"),
-        "num_envs": _omit("the scene has it"),
-        "env_spacing": _omit("the scene has it"),
+        "num_envs": _omit("a field of `SceneCfg`"),
+        "env_spacing": _omit("a field of `SceneCfg`"),
         "debug_vis": _omit("origins are not drawn"),
         "textures": _To("plane_checker"),
         "materials": _To("rgba"),
         "lights": _To("light"),
         **{
-            name: _omit("the ground is no entity")
+            name: _omit("the ground is not an entity")
             for name in (
                 "init_state",
                 "spec_fn",
@@ -1056,4 +1056,4 @@ MEANINGS: dict[str, dict[str, str]] = {
 MJLAB = Project(
     "mjlab 1.6", ("mjlab",), _PACKAGES, _TASK_PACKAGES, _OTHERWISE, _FIELDS, _MEMBERS
 )
-"""mjlab 1.6."""
+"""Counterparts of all names, fields and members of mjlab 1.6."""

@@ -1,4 +1,4 @@
-"""JSON files with one object, validated on reading."""
+"""Read JSON files that contain one object, and check the types of its entries."""
 
 import json
 from collections.abc import Mapping

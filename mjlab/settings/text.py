@@ -58,7 +58,7 @@ class _NotThatError(Exception):
 
 
 def _new_record(option: str, cls: type, before: Any) -> Any:
-    """Return an instance of `cls` with the values of its fields that `before` has."""
+    """Return an instance of `cls`; fields that `before` also has keep their value."""
     if type(before) is cls:
         return before
     names = getattr(cls, "__dataclass_fields__", {})
@@ -248,7 +248,7 @@ _SEQUENCES = (
 
 
 def kind_of_text(part: Part) -> Any:
-    """Return the type that text can be parsed as, None if there is none."""
+    """Return the type to parse text as; None if the part cannot be typed as text."""
     annotation = part.annotation
     if annotation is Any or isinstance(annotation, Parameters | typing.TypeVar):
         return _kind_of(part.value)
@@ -264,7 +264,7 @@ def _is_enum(annotation: Any) -> bool:
 
 
 def _plain(annotation: Any) -> Any:
-    """Return the part of an annotation that text can represent, or None."""
+    """Return the members of an annotation that can be typed as text, or None."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in (collections.abc.Callable, typing.Callable, Any):
         return None

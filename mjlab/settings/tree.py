@@ -1,4 +1,4 @@
-"""A configuration as a tree of parts, each with its value and its annotation.
+"""Access to a configuration as a tree of parts, each with a value and an annotation.
 
 A part has a dotted path, such as `env.rewards.upright.weight`.
 """

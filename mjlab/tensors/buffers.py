@@ -14,7 +14,7 @@ from mjlab.tensors.masks import fill_where, write_where
 
 
 class HistoryBuffer:
-    """The last `length` values of every world.
+    """Stores the last `length` values of every world.
 
     The first value after a reset fills all entries of its world, so a history never
     contains zeros or values of the previous episode. Between a reset and that first
@@ -122,15 +122,15 @@ class DelayCfg(Config):
     the same number of steps after their reset."""
 
     per_world: bool = True
-    """Draw a lag for each world. Otherwise all worlds of a process have the lag of its
-    first world, so that a reset of the first world changes the lag of all."""
+    """Draw a lag for each world. Otherwise all worlds of a process have the lag of the
+    first world, so that resetting the first world changes the lag of all worlds."""
 
 
 class DelayBuffer:
-    """Returns values a number of steps after they were appended.
+    """Delay line: returns values a number of steps after they were appended.
 
-    With lag 0, `append_and_read(x)` returns x; with lag k, the value appended k calls
-    before. If a world has fewer values since its reset, the oldest is returned.
+    With lag 0, `append_and_read(x)` returns x. With lag k, it returns the value that
+    was appended k calls before, or the oldest value since the world's reset.
 
     A world draws a lag at each reset, uniformly in [min_lag, max_lag], and again after
     every `update_period` calls, unless it keeps its lag (`hold_prob`). The draws are
@@ -164,8 +164,8 @@ class DelayBuffer:
         self._rng, self._stream = rng, stream
         num_envs, device = rng.num_envs, rng.device
         self._history = HistoryBuffer(num_envs, shape, cfg.max_lag + 1, device, dtype)
-        # Of each world: current lag, calls since the reset, and offset of the lag
-        # updates in calls.
+        # Per world: current lag, calls since the reset, and phase of the lag updates,
+        # in calls.
         self._lags = torch.full((num_envs,), cfg.min_lag, device=device)
         self._ticks = torch.zeros(num_envs, dtype=torch.int64, device=device)
         self._phases = torch.zeros(num_envs, dtype=torch.int64, device=device)
@@ -256,7 +256,7 @@ def _check_delay(cfg: DelayCfg) -> None:
         raise ValueError(f"min_lag is {cfg.min_lag}; a lag cannot be negative.")
     if cfg.max_lag < cfg.min_lag:
         raise ValueError(
-            f"max_lag is {cfg.max_lag}, below min_lag, which is {cfg.min_lag}."
+            f"max_lag is {cfg.max_lag}; it has to be at least min_lag, {cfg.min_lag}."
         )
     if not 0.0 <= cfg.hold_prob <= 1.0:
         raise ValueError(

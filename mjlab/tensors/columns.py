@@ -1,4 +1,4 @@
-"""Columns of tensors whose first dimension is the world."""
+"""Selected columns of tensors of shape (num_envs, columns, ...)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Columns:
 
     @classmethod
     def of(cls, ids: Sequence[int], device: torch.device | str) -> Columns:
-        """Create the columns from a list of indices."""
+        """Create the columns from a list of indices; contiguous ones become a slice."""
         start = ids[0] if ids else 0
         neighbours = list(ids) == list(range(start, start + len(ids)))
         return cls(

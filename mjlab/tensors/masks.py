@@ -14,15 +14,15 @@ Scalar = bool | int | float
 def write_where(
     dest: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | Scalar
 ) -> None:
-    """Write `value` into the rows of `dest` in `mask`, in place.
+    """Write `value` to `dest` in the worlds of `mask`, in place.
 
-    Other rows are unchanged, bit for bit.
+    Other worlds are unchanged, bit for bit.
 
     Args:
         dest: Shape (num_envs, ...); can be a strided view.
         mask: Worlds to write, shape (num_envs,), bool.
-        value: A scalar, or a tensor that broadcasts to the shape of `dest`. A value of
-            one row, without a leading dimension, is written to every row in the mask.
+        value: A scalar, or a tensor that broadcasts to the shape of `dest`. Without a
+            world dimension, it is written to every world in the mask.
     """
     rows = _rows(dest, mask)
     if not isinstance(value, torch.Tensor):
@@ -30,14 +30,17 @@ def write_where(
         return
     fits = value.dtype == dest.dtype or torch.can_cast(value.dtype, dest.dtype)
     if not fits:
-        raise TypeError(f"A {value.dtype} value does not fit a {dest.dtype} tensor.")
-    # `torch.where` with `out` checks the types, and `expand_as` the shapes.
+        raise TypeError(
+            f"A {value.dtype} value cannot be written to a {dest.dtype} tensor. "
+            f"Convert it with value.to({dest.dtype})."
+        )
+    # `expand` raises if the shape does not fit.
     chosen = value.to(dest.dtype).expand(dest.shape)
     torch.where(rows, chosen, dest, out=dest)
 
 
 def fill_where(dest: torch.Tensor, mask: torch.Tensor, value: Scalar) -> None:
-    """Fill the rows of `dest` in `mask` with one number, in place."""
+    """Fill `dest` with a number in the worlds of `mask`, in place."""
     dest.masked_fill_(_rows(dest, mask), value)
 
 

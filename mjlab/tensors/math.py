@@ -1,10 +1,10 @@
 """Rotations, frames and angles on tensors of any leading shape.
 
 Quaternions are unit, wxyz, shape (..., 4); vectors are (..., 3); angles are in radians.
-`q` maps coordinates in the rotated frame to coordinates in its parent frame:
+A quaternion q maps coordinates in the rotated frame to coordinates in the parent frame:
 `quat_rotate(q, v_b)` is `v_w`.
 
-No function branches on data, and the bits of a row do not depend on the number of rows.
+No function branches on data, and the bits of a result do not depend on the batch size.
 Inverse trigonometric functions therefore run in float64 and are rounded: torch's
 vectorised float32 versions differ from the scalar ones used for the end of an array.
 """

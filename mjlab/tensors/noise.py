@@ -18,7 +18,8 @@ class NoiseCfg(Config):
     """Base class of noise that is drawn at every call."""
 
     operation: Literal["add", "scale", "abs"] = "add"
-    """Use of the noise: added to the value, as a factor, or in place of the value."""
+    """How the noise is applied: "add" adds it to the value, "scale" multiplies the
+    value by it, "abs" replaces the value by it."""
 
 
 class ConstantNoiseCfg(NoiseCfg):
@@ -49,7 +50,7 @@ class GaussianNoiseCfg(NoiseCfg):
 
 
 class NoiseModelCfg(Config):
-    """Noise model without state. Subclasses add state, such as a bias."""
+    """Noise model without internal state. Subclasses add state, such as a bias."""
 
     noise_cfg: NoiseCfg
     """The noise drawn at each call."""
@@ -210,8 +211,10 @@ def _check_order(
 ) -> None:
     if isinstance(cfg, UniformNoiseCfg) and bool((first > second).any()):
         raise ValueError(
-            f"n_min of the noise of {stream!r} is {cfg.n_min}, above n_max, which is "
-            f"{cfg.n_max}."
+            f"n_min of the noise of {stream!r} is {cfg.n_min}; it has to be at most "
+            f"n_max, {cfg.n_max}."
         )
     if isinstance(cfg, GaussianNoiseCfg) and bool((second < 0.0).any()):
-        raise ValueError(f"std of the noise of {stream!r} is negative: {cfg.std}.")
+        raise ValueError(
+            f"std of the noise of {stream!r} is {cfg.std}; it has to be 0 or more."
+        )

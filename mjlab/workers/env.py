@@ -43,7 +43,7 @@ class MergedLog(EpisodeLog):
         self.register(keys)
 
     def add(self, sums_and_count: torch.Tensor) -> None:
-        """Add the episodes that ended in a step: their sums and number."""
+        """Add the sums and the number of the episodes that ended in a step."""
         if float(sums_and_count[-1]):
             sums_and_count = sums_and_count.to(self._sums_and_count.device)
             self._sums_and_count += sums_and_count
@@ -83,7 +83,7 @@ class WorkerEnv:
         check_config(cfg)
         self.cfg = cfg
         self.seed: int = secrets.randbits(31) if cfg.seed is None else cfg.seed
-        """The seed in use."""
+        """Random seed in use: the configured seed, or the drawn one."""
         self.shards = Shards(cfg.scene.num_envs, num_workers)
         self.num_envs = cfg.scene.num_envs
         self.device = torch.device(device)
@@ -98,7 +98,7 @@ class WorkerEnv:
         self.single_observation_space = self.sample.single_observation_space
         self.single_action_space = self.sample.single_action_space
         self.episode_log = MergedLog(self.sample.episode_log.keys, self.device)
-        """Log of ended episodes, of all worlds."""
+        """Log of finished episodes of all worlds."""
         self.memory = SharedArrays(self._specs())
         """Memory shared by the workers and this process."""
         self._tensors = self.memory.tensors()
@@ -206,7 +206,8 @@ class WorkerEnv:
     def take_log(self) -> dict[str, float]:
         """Return means over the episodes since the last call, and health counters.
 
-        Raises if too many worlds were not finite.
+        Raises if the fraction of world steps with non-finite values exceeds
+        `max_nonfinite_share`.
         """
         figures, episodes = self.episode_log.take()
         health: dict[str, float] = {}
@@ -235,7 +236,7 @@ class WorkerEnv:
     # Methods that only `WorkerEnv` has.
 
     def begin_rollout(self) -> None:
-        """Make workers read the learner's data for action terms in the next step."""
+        """Make workers load new weights and other learner data in the next step."""
         self._is_first_step = True
 
     @property
@@ -244,7 +245,7 @@ class WorkerEnv:
         return self._pool.processes
 
     def startup_lines(self) -> list[str]:
-        """Return lines on the configuration of the run, as for `ManagerBasedRlEnv`."""
+        """Return the startup report; see `ManagerBasedRlEnv.startup_lines`."""
         _, step, seed, *rest = self.sample.startup_lines()
         each = " or ".join(str(n) for n in sorted(set(self.shards.sizes)))
         return [
@@ -321,7 +322,7 @@ class WorkerEnv:
         self.episode_log.add(self._tensors["log"].sum(dim=0))
 
     def _check_nonfinite(self, health: dict[str, float]) -> None:
-        """Raise if too many world steps were not finite since the last call."""
+        """Raise if too many world steps since the last call had non-finite values."""
         steps = (self._steps - self._steps_then) * self.num_envs
         self.begin_share()
         start = "Health/nonfinite/"

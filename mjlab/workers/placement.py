@@ -49,7 +49,7 @@ class Placement:
 
     @property
     def physics(self) -> str:
-        """Device on which the simulation runs."""
+        """Device of the simulation."""
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:
@@ -69,8 +69,8 @@ class Placement:
         wanted, backend = cfg.sim.backend, _BACKENDS[self.name]
         if wanted not in ("auto", backend):
             raise PlacementError(
-                f"Placement {self.name!r} runs the {backend} engine, and "
-                f"env.sim.backend is {wanted!r}. Remove one of the two."
+                f"Placement {self.name!r} runs the {backend} engine, but "
+                f"env.sim.backend is {wanted!r}. Remove one of the two options."
             )
         sim = dataclasses.replace(cfg.sim, backend=backend)
         one_graph = self.name == "gpu" and cfg.mode == "auto"
@@ -164,8 +164,8 @@ def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, s
     if name == "gpu":
         if device == "cpu":
             raise PlacementError(
-                "Placement 'gpu' needs a CUDA device, and the device is 'cpu'. Remove "
-                "one of the two."
+                "Placement 'gpu' needs a CUDA device, but the device is 'cpu'. Remove "
+                "one of the two options."
             )
         if not torch.cuda.is_available():
             raise PlacementError(
@@ -181,7 +181,7 @@ def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, s
         return "cpu", no_cuda()
     if device not in (None, "cpu"):
         raise PlacementError(
-            f"Placement {name!r} runs on the CPU, and the device is {device!r}. "
-            "Remove one of the two."
+            f"Placement {name!r} runs on the CPU, but the device is {device!r}. "
+            "Remove one of the two options."
         )
     return "cpu", "the worlds are on it"

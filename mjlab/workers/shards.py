@@ -19,7 +19,7 @@ State = dict[str, torch.Tensor]
 _COUNTS = ("nonfinite", "nonfinite_counts")
 _TOTALS = frozenset({"quarantine.worlds", "log.sums_and_count"})
 _FIGURES = frozenset({"curriculum.values", "log.latest"})
-"""Shared tensors that are only displayed; no step reads them."""
+"""Shared tensors that are only logged; no step reads them."""
 
 
 class ShardError(ValueError):
@@ -59,7 +59,7 @@ class Shards:
 
     @property
     def sample(self) -> int:
-        """Number of worlds of the sample environment, unlike that of any worker."""
+        """Number of worlds of the sample environment, different from every worker's."""
         return next(n for n in (1, 2, 3) if n not in self.sizes)
 
 
@@ -95,7 +95,7 @@ def shard_cfg(
         seed=seed,
         scene=dataclasses.replace(cfg.scene, num_envs=num_envs),
         sim=dataclasses.replace(cfg.sim, backend="native", num_threads=1),
-        # The share refers to all worlds, so the parent process checks it.
+        # The limit applies to all worlds together: the parent process checks it.
         max_nonfinite_share=1.0,
     )
 
@@ -129,7 +129,8 @@ class StateShape:
         for name, tensor in state.items():
             if name not in self._sample:
                 raise StateError(
-                    f"{name!r} in the state belongs to another environment."
+                    f"The state has {name!r}, which this environment does not have. "
+                    "Use a state of the same task."
                 )
             pieces = self._divide(name, tensor, shards)
             for part, piece in zip(divided, pieces, strict=True):

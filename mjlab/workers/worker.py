@@ -46,11 +46,14 @@ class WorkerSpec:
     """Memory shared with the learner."""
 
     parent: int | None
-    """Process whose end also ends the worker; see `end_with_parent`."""
+    """Id of the process with which the worker ends; see `end_with_parent`."""
 
 
 class SharedPart(Protocol):
-    """Learnable part of a term, such as a network. Every process has a copy."""
+    """Part of a term that the learner trains, such as a network.
+
+    Every process has a copy.
+    """
 
     def fields(
         self, num_envs: int, num_workers: int
@@ -143,7 +146,7 @@ class Shard:
     def step(self) -> None:
         """Step the worlds with the actions in shared memory."""
         lengths = self._rows["episode_length"]
-        # The learner can have changed episode lengths.
+        # The learner may have randomised the episode lengths.
         self.env.episode_length_buf.copy_(lengths)
         observed, reward, terminated, truncated, extras = self.env.step(
             self._rows["action"]
@@ -165,7 +168,7 @@ class Shard:
         self._rows["episode_length"].copy_(self.env.episode_length_buf)
 
     def state(self) -> dict[str, Any]:
-        """Return the worlds' state, as arrays."""
+        """Return the state of the worlds, as NumPy arrays by name."""
         return {name: t.numpy() for name, t in self.env.get_state().items()}
 
     def load_state(self, state: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Observations: position, angle and velocities, equal for actor and critic."""
+    """Return position, angle and velocities, the same for actor and critic."""
     terms: dict[str, ObservationTermCfg | None] = {
         "cart_pos": ObservationTermCfg(
             func=mdp.joint_pos, params={"asset_cfg": SLIDER}
@@ -70,7 +70,12 @@ def outcomes(fail: Callable[..., Any]) -> dict[str, OutcomeTermCfg | None]:
 
 
 def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
-    """Reset near the centre, with the pole about `angle` from upright."""
+    """Return events that reset the cart near the centre.
+
+    Args:
+        angle: Mean angle of the pole from upright, rad.
+        spread: Maximum deviation from this angle, rad.
+    """
     starts = {
         "reset_slider": (SLIDER, (-0.1, 0.1)),
         "reset_hinge": (HINGE, (angle - spread, angle + spread)),

@@ -17,9 +17,10 @@ def pole_angle_cos_sin(env: ManagedEnv) -> torch.Tensor:
 
 
 def smooth_reward(env: ManagedEnv) -> torch.Tensor:
-    """Product of four factors, 0 to 1, shape (num_envs,).
+    """Return the reward of the DeepMind Control Suite, 0 to 1, shape (num_envs,).
 
-    The factors reward an upright pole, a centred cart, a small force and a slow pole.
+    It is the product of four factors, which reward an upright pole, a centred cart, a
+    small force and a slow pole.
     """
     data = env.scene.entity("cartpole").data
     cart_position, pole_velocity = data.joint_pos[:, 0], data.joint_vel[:, 1]

@@ -11,12 +11,12 @@ from mjlab.rl import (
 
 
 def actor() -> MlpModelCfg:
-    """Return a small policy."""
+    """Return an MLP policy with two hidden layers of 64 units."""
     return MlpModelCfg(hidden_dims=(64, 64), distribution_cfg=GaussianCfg())
 
 
 def critic() -> MlpModelCfg:
-    """Return a critic with the hidden layers of the policy."""
+    """Return a critic with the same hidden layers as the policy."""
     return MlpModelCfg(hidden_dims=(64, 64))
 
 

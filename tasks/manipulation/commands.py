@@ -52,7 +52,6 @@ class GoalCommandCfg(CommandTermCfg):
     """Entity with a fixed base that is placed at the goal, visible to cameras."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return GoalCommand(name, self, env)
 
 
@@ -81,7 +80,7 @@ class GoalCommand(CommandTerm):
         ranges = {"x": cfg.x, "y": cfg.y, "z": cfg.z}
         self._ranges = DrawRanges(ranges, env.device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,); curricula write them."""
+        """Sampling ranges by name, each of shape (2,). Curricula write to them."""
         self._drawn = torch.zeros(env.num_envs, 3, device=env.device)
         self._command = torch.zeros(env.num_envs, 3, device=env.device)
 

@@ -60,7 +60,7 @@ class LiftYamDepthCfg(LiftYamTaughtCfg):
 
 
 class LiftYamRgbCfg(LiftYamTaughtCfg):
-    """Lift a cube from colour images by imitation; lamp and cube are randomised."""
+    """Lift a cube from colour images by imitation, with random lighting and colours."""
 
     scene = wrist_scene(eye("rgb", camera=BY_WRIST))
     observations = wrist_observations(rgb=colors())

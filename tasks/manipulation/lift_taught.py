@@ -7,13 +7,16 @@ from mjlab.tasks.manipulation.script import scripted_joint_targets
 
 
 def taught_observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return the observations of lifting, and the actions of the script."""
+    """Return the observations of the lifting task, plus the script's actions.
+
+    The group "expert" contains the actions, which the student imitates.
+    """
     script = ObservationTermCfg(func=scripted_joint_targets)
     groups = observations(with_object=True)
     return {**groups, "expert": ObservationGroupCfg(terms={"script": script})}
 
 
 class LiftYamTaughtCfg(LiftYamCfg):
-    """Lift a cube, taught by a script that labels the states the policy visits."""
+    """Lift a cube. The policy imitates a script in the states that it visits."""
 
     observations = taught_observations()

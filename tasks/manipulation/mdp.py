@@ -88,23 +88,26 @@ def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
 
 
 def reach(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
-    """Return the closeness of gripper and object, 0 to 1.
+    """Return 1 - tanh(d / std), where d is the distance from gripper to object.
 
     Args:
         env: The environment.
         command_name: The goal command.
-        std: Distance at which the reward is 1 - tanh(1) = 0.24, in m.
+        std: Distance at which the reward is 0.24, in m.
     """
     return _near(goal_command(env, command_name).reach_distance(), std)
 
 
 def bring(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
-    """Return the closeness of object (or gripper) and goal, 0 to 1; see `reach`."""
+    """Return 1 - tanh(d / std), where d is the distance from object to goal.
+
+    If the command has no object, d is the distance from gripper to goal.
+    """
     return _near(goal_command(env, command_name).distance(), std)
 
 
 class grip(ManagerTermBase):
-    """Returns 1 while an object is held between both fingers, scaled by goal closeness.
+    """Reward for holding an object between both fingers, 0 to 1.
 
     Only a held object counts: pushing or throwing it to the goal gives no reward, nor
     does pressing it onto the table with both fingers.
@@ -122,7 +125,11 @@ class grip(ManagerTermBase):
         object_name: str,
         std: float | None = None,
     ) -> torch.Tensor:
-        """Return 1 if held, else 0; with `std`, times the closeness as in `reach`."""
+        """Return 1 if the object is held, else 0, shape (num_envs,).
+
+        With `std`, the result is multiplied by 1 - tanh(d / std), where d is the
+        distance from object to goal, m.
+        """
         held = self._held().float()
         return held if std is None else held * _near(self._command.distance(), std)
 

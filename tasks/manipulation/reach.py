@@ -26,8 +26,8 @@ HELD = {"command_name": GOAL, "duration": 0.5}
 """Success condition: half a second within the command's radius, 3 cm."""
 
 _LARGEST_SCALE = 0.5
-"""Maximum change of a target per unit of action, rad. The published rule, a quarter of
-the motor's effort, gives 5.5 for the last wrist joint, which random actions would
+"""Maximum change of a joint target per unit of action, rad. Without it, the scale of
+`Motor.action_scale` is 5.5 for the last wrist joint, which random actions would
 spin."""
 
 ARM = SceneEntityCfg("robot", joint_names=ARM_JOINTS)
@@ -107,7 +107,7 @@ def reset_robot() -> EventTermCfg:
 
 
 def costs() -> dict[str, RewardTermCfg | None]:
-    """Return penalties on fast and large motions."""
+    """Return penalties on action changes, joint limits and fast joints."""
     return {
         "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.01),
         "joint_pos_limits": RewardTermCfg(func=mdp.joint_pos_limits, weight=-10.0),
@@ -120,7 +120,7 @@ def costs() -> dict[str, RewardTermCfg | None]:
 
 
 def reach_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return a coarse and a fine reward of closeness to the goal, and penalties."""
+    """Return a coarse and a fine reward for approaching the goal, and penalties."""
     return {
         "bring": RewardTermCfg(
             func=manipulation.bring,

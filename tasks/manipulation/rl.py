@@ -53,12 +53,12 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
 
 
 def reach_rl() -> PpoAgentCfg:
-    """Return settings for reaching, which trains in minutes."""
+    """Return PPO settings for reaching, with 250 iterations."""
     return manipulation_rl(max_iterations=250)
 
 
 def lift_rl() -> PpoAgentCfg:
-    """Return settings for lifting, which trains in a quarter of an hour."""
+    """Return PPO settings for lifting, with 300 iterations."""
     return manipulation_rl(max_iterations=300)
 
 
@@ -85,7 +85,7 @@ def seeing_student() -> SpatialCnnModelCfg:
     """Return a spatial-softmax CNN for small images.
 
     The outputs of the convolutions are small at first, so the softmax needs a low
-    temperature. With a temperature of 1 it stays nearly uniform for hundreds of
+    temperature: with a temperature of 1, it stays nearly uniform for hundreds of
     updates.
     """
     return SpatialCnnModelCfg(

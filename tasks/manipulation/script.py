@@ -1,8 +1,8 @@
 """Scripted lifting controller: approach, descend, grip, move to the goal.
 
-Each world has a separate stage, derived from its state. All stages are computed for all
-worlds, and masks select the current one. The controller records demonstrations and
-shows that the task is feasible. It has no memory, so a policy without memory can
+The stage of each world is derived from the world's state. All stages are computed for
+all worlds, and masks select the current one. The controller records demonstrations and
+shows that the task is feasible. It has no internal state, so a feed-forward policy can
 imitate it.
 """
 
@@ -54,7 +54,7 @@ _HELD = 0.05
 """Maximum distance from the gripper to a held object, in m."""
 
 _LONGEST_WAY, _LARGEST_TURN = 0.2, 1.0
-"""Maximum displacement, in m, and rotation, in rad, per request."""
+"""Maximum requested displacement, in m, and rotation, in rad, per step."""
 
 _DAMPING, _LONGEST_STEP = 0.05, 0.5
 """Damping of the least squares, and maximum step of a joint, in rad."""
@@ -96,7 +96,7 @@ class ScriptMove(NamedTuple):
 
 
 class LiftScript:
-    """Computes the current motion in all worlds from their true state."""
+    """Computes the requested gripper motion from the exact state of each world."""
 
     def __init__(self, env: ManagedEnv, gain: float) -> None:
         """Create the controller.
@@ -225,11 +225,14 @@ class ScriptedPolicy:
         return torch.cat((move, turn, _sign(motion.closes)), dim=1)
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing: the script has no memory."""
+        """Do nothing: the script has no internal state."""
 
 
 class scripted_joint_targets(ManagerTermBase):
-    """Actions of the scripted controller for `Lift-Yam`, as a teacher's observation."""
+    """Observation term: actions of the scripted controller for `Lift-Yam`.
+
+    A student learns to imitate these actions.
+    """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

@@ -60,7 +60,7 @@ def colors() -> ObservationTermCfg:
 
 
 def mask(entity: str) -> ObservationTermCfg:
-    """Return the observation of a mask image, white at an entity."""
+    """Return the observation of a mask image, white where the entity is visible."""
     seen = {"sensor_name": EYE, "asset_cfg": SceneEntityCfg(entity), "as_bytes": True}
     return ObservationTermCfg(func=camera_mask, params=seen)
 
@@ -91,10 +91,10 @@ def seeing(
 
 
 def wrist_variety() -> dict[str, EventTermCfg | None]:
-    """Return the randomisation of the camera's mounting pose.
+    """Return startup events that randomise the wrist camera's pose and focal length.
 
-    The ranges are the errors of a calibrated camera. One degree is an error of half a
-    centimetre at the cube.
+    The ranges correspond to the errors of a calibrated camera. One degree displaces the
+    cube in the image by about half a centimetre.
     """
     draws: dict[str, tuple[type, Range]] = {
         "camera_pos": (mdp.randomize.cam_pos, (-0.002, 0.002)),
@@ -111,7 +111,7 @@ def wrist_variety() -> dict[str, EventTermCfg | None]:
 
 
 def lamp_variety() -> dict[str, EventTermCfg | None]:
-    """Return the randomisation of the lamp's position and colour."""
+    """Return startup events that randomise the lamp's position and colour."""
     draws: dict[str, tuple[type, Range]] = {
         "lamp_pos": (mdp.randomize.light_pos, (-0.3, 0.3)),
         "lamp_color": (mdp.randomize.light_diffuse, (0.4, 0.9)),

@@ -15,7 +15,7 @@ from mjlab.tensors.masks import write_where
 
 
 class GaitCommandCfg(CommandTermCfg):
-    """Command: walking speed, and a gait phase that advances at a matching rate.
+    """Command of a walking speed and a gait phase, whose rate depends on the speed.
 
     An episode starts in mid-stride, at a random phase, in the pose of the gait and with
     the commanded speed.
@@ -53,7 +53,6 @@ class GaitCommandCfg(CommandTermCfg):
     """Joint that moves the root vertically. None for a floating root."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return GaitCommand(name, self, env)
 
 
@@ -89,7 +88,8 @@ class GaitCommand(CommandTerm):
         self.phase = torch.zeros(env.num_envs, device=env.device)
         """Phase of the gait cycle, 0 to 1, shape (num_envs,)."""
         self.place = torch.zeros(env.num_envs, device=env.device)
-        """Distance that the walker should have covered, in m, shape (num_envs,)."""
+        """Reference position along the path: distance that the walker should have
+        covered, in m, shape (num_envs,)."""
         self._command = torch.zeros(env.num_envs, 3, device=env.device)
         self._update()
 
@@ -134,7 +134,6 @@ class GaitCommand(CommandTerm):
         super().advance(dt)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         own = {"speed": self.speed, "phase": self.phase, "place": self.place}
         own["command"] = self._command
         return super().state() | own

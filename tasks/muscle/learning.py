@@ -74,7 +74,7 @@ class MuscleHookCfg(HookCfg):
         return MuscleHook(name, self, env)
 
     def equip(self, env: ManagerBasedRlEnv, state: Mapping[str, Any]) -> None:
-        """Load the muscle network of a checkpoint into worlds."""
+        """Load the muscle network of a checkpoint into an environment."""
         term = muscle_action(env, self.action)
         check_state(term, state)
         term.load_network(acting_network(state), int(state["version"]))
@@ -204,8 +204,8 @@ def _place_of(earlier: str) -> Path:
     """Return the path of a run or checkpoint, or of a task's shipped policy."""
     if earlier not in entries():
         return find(earlier).place
-    # A task means its shipped policy. Its newest run is often the one that starts now,
-    # which has no checkpoint yet.
+    # Use the shipped policy: the newest run of a task is often the run that is just
+    # starting, which has no checkpoint yet.
     if (shipped := load_task(earlier).trained) is None:
         raise WeightError(f"No policy ships with {earlier}. Name a run or checkpoint.")
     return shipped
@@ -224,8 +224,9 @@ def check_state(term: MuscleAction, state: Mapping[str, Any]) -> None:
         )
     if state["map"] != term.map.fingerprint:
         raise WeightError(
-            f"The muscle network was trained for the muscles {state['map']}, and this "
-            f"model has {term.map.fingerprint}: muscles or joints differ."
+            "The muscle network was trained for other muscles or joints than those of "
+            f"this model (fingerprint {state['map']}, here {term.map.fingerprint}). "
+            "Use a checkpoint of this task."
         )
 
 
@@ -264,7 +265,7 @@ def random_rows(term: MuscleAction, count: int, seed: int) -> torch.Tensor:
 
 
 class _Poses:
-    """Fields of many states, with the interface that `MuscleState` reads."""
+    """Data of many poses, with the fields that `MuscleState` reads."""
 
     def __init__(
         self,
@@ -278,7 +279,7 @@ class _Poses:
 
 
 class _Compiled:
-    """The muscles' compiled parameters, equal in all rows."""
+    """Compiled muscle parameters, the same for all poses."""
 
     def __init__(self, model: mujoco.MjModel, count: int) -> None:
         def rows(field: np.ndarray) -> torch.Tensor:

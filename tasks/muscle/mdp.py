@@ -51,7 +51,7 @@ def root_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def track_speed(env: Env, std: float) -> torch.Tensor:
-    """Return the closeness of the speed to the command, 0 to 1.
+    """Return exp(-(e / std)²), where e is the error of the walking speed, m/s.
 
     Args:
         env: The environment.
@@ -71,16 +71,16 @@ def walk_like_people(
 
     Args:
         env: The environment.
-        speed_std: `std` of `track_speed`.
-        pose_std: `std` of `imitate_pose`.
-        pose_share: Fraction of the reward that a bad pose removes.
+        speed_std: Parameter `std` of `track_speed`, m/s.
+        pose_std: Parameter `std` of `imitate_pose`, rad.
+        pose_share: Fraction of the reward that depends on the pose.
     """
     pose = imitate_pose(env, pose_std)
     return track_speed(env, speed_std) * (1.0 - pose_share + pose_share * pose)
 
 
 def imitate_pose(env: Env, std: float) -> torch.Tensor:
-    """Return the closeness of the joint positions to the gait, 0 to 1.
+    """Return exp(-(e / std)²), where e is the norm of the joint position errors.
 
     Args:
         env: The environment.
@@ -94,7 +94,7 @@ def imitate_pose(env: Env, std: float) -> torch.Tensor:
 
 
 def imitate_velocity(env: Env, std: float) -> torch.Tensor:
-    """Return the closeness of the joint velocities to the gait, 0 to 1.
+    """Return exp(-(e / std)²), where e is the norm of the joint velocity errors.
 
     Args:
         env: The environment.
@@ -151,7 +151,7 @@ def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor
 
 
 def off_pace(env: Env, limit: float) -> torch.Tensor:
-    """Return True where the walker is over `limit`, m, from its reference position."""
+    """Return True where the reference position is more than `limit`, m, away."""
     return gait_of(env).lag().abs() > limit
 
 

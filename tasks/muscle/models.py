@@ -1,4 +1,4 @@
-"""Entity configurations of the models with muscles."""
+"""Entity configurations of muscle-driven models: an arm and two walkers."""
 
 from __future__ import annotations
 

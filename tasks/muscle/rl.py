@@ -49,20 +49,20 @@ def walk_rl(
 
 
 def walk_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for a laptop CPU."""
+    """Return PPO settings for a laptop CPU, with 600 iterations."""
     return walk_rl(max_iterations=600)
 
 
 def track_rl() -> PpoAgentCfg:
-    """Return settings for the arm, which trains in a few minutes."""
+    """Return PPO settings for the arm, with 200 iterations."""
     return walk_rl(max_iterations=200, hidden_dims=(64, 64))
 
 
 def muscle_learner() -> MuscleLearnerCfg:
     """Return settings of the muscle network's training.
 
-    The optimal activations come from few solver iterations, because each update has new
-    rows.
+    The optimal activations are computed with few solver iterations, because each update
+    has new training samples.
     """
     return MuscleLearnerCfg(
         max_rows=8_192,

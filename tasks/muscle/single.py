@@ -28,7 +28,7 @@ class MuscleEnv(SingleEnv):
 
         Args:
             env: An environment of one world.
-            action: Name of its muscle action.
+            action: Name of the muscle action in the environment.
         """
         super().__init__(ManagedWorlds(env))
         self._term = muscle_action(env, action)
@@ -53,7 +53,7 @@ class MuscleEnv(SingleEnv):
         self._term.load_network(state, self._term.version + 1)
 
     def get_muscle_tuples(self) -> MuscleTuples:
-        """Return one row per step since the last call, and clear the rows.
+        """Return the training rows since the last call, one per step, and clear them.
 
         A row is the reduced torque map, followed by the requested torques, in N m. At
         most the last `MuscleActionCfg.kept_steps` steps are stored.

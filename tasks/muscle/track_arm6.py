@@ -42,7 +42,6 @@ class JointTargetCommandCfg(CommandTermCfg):
     """Fraction of a joint's range from which targets are sampled."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return JointTargetCommand(name, self, env)
 
 
@@ -72,7 +71,6 @@ class JointTargetCommand(CommandTerm):
         return away.square().mean(dim=1).sqrt()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return super().state() | {"target": self._target}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
@@ -89,7 +87,7 @@ def target_pose(env: Env) -> torch.Tensor:
 
 
 def reach(env: Env, std: float) -> torch.Tensor:
-    """Return the closeness of the joints to the target, 0 to 1.
+    """Return exp(-(e / std)²), where e is the RMS joint error, rad.
 
     Args:
         env: The environment.
@@ -117,7 +115,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
 
 MOST_ERROR = 0.07
 """Maximum mean error of a successful episode, including transitions between targets,
-rad. Without a policy it is 0.08."""
+rad. Without a policy, the mean error is 0.08."""
 
 
 def behind(env: Env) -> torch.Tensor:

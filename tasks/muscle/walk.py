@@ -70,8 +70,8 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
     """Return physics at 600 Hz, with muscle control at every physics step.
 
     Args:
-        nconmax: Maximum number of contacts.
-        njmax: Maximum number of constraint rows.
+        nconmax: Average number of contacts per world, for MuJoCo Warp's buffers.
+        njmax: Maximum number of constraint rows per world, for MuJoCo Warp's buffers.
     """
     return SimulationCfg(
         nconmax=nconmax,
@@ -142,7 +142,7 @@ def rewards(*, pose_std: float = 0.5) -> dict[str, RewardTermCfg | None]:
     """Return rewards for speed tracking, gait imitation and low effort.
 
     Args:
-        pose_std: `std` of `imitate_pose`.
+        pose_std: Parameter `std` of the reward `imitate_pose`, rad.
     """
     walk = {"speed_std": 0.4, "pose_std": pose_std, "pose_share": 0.6}
     return {
@@ -156,7 +156,7 @@ def rewards(*, pose_std: float = 0.5) -> dict[str, RewardTermCfg | None]:
 
 
 def w18_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return the rewards of walking, and an upright trunk."""
+    """Return the walking rewards, plus a reward for an upright trunk."""
     return {
         **rewards(),
         "upright": RewardTermCfg(
@@ -168,7 +168,7 @@ def w18_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def w54_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return the rewards of walking, a level root, and a straight course."""
+    """Return the walking rewards, plus rewards for a level root and a straight path."""
     return {
         **rewards(pose_std=0.8),
         "upright": RewardTermCfg(func=walking.level, weight=0.3, params={"std": 0.3}),

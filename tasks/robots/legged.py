@@ -20,7 +20,7 @@ _STANDING, _MOVING, _KNEE = 0.08, 0.3, 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Foot:
-    """Foot of a legged robot. The model has the site BODY_sole below it."""
+    """Foot of a legged robot. The model needs a site called BODY_sole at its sole."""
 
     body: str
     """Body of the foot."""
@@ -34,7 +34,7 @@ class Foot:
 
 @dataclass(frozen=True, kw_only=True)
 class LeggedRobot(Robot):
-    """Robot with what a walking task on flat ground needs; see `legged_robot`."""
+    """Robot with the data that walking tasks need; create it with `legged_robot`."""
 
     clock: tuple[int, ...] = ()
     """Half of the stride in which each foot steps, 0 or 1."""

@@ -105,7 +105,7 @@ def _matching_donor(
 
 
 def _first_frame_difference(ours: mujoco.MjModel, donor: mujoco.MjModel) -> str | None:
-    """Describe the first body frame that differs; None if all frames agree."""
+    """Return a description of the first body frame that differs, or None."""
     names = {ours.body(i).name for i in range(1, ours.nbody)}
     donor_names = {donor.body(i).name for i in range(1, donor.nbody)}
     if names != donor_names:

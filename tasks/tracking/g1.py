@@ -23,7 +23,10 @@ class TrackingG1Cfg(TrackingCfg):
 
 
 class TrackingG1NoStateEstimationCfg(TrackingG1Cfg):
-    """Track a clip without observing position and linear velocity, as on hardware."""
+    """Track a clip without observing position and linear velocity.
+
+    Most robots cannot measure these.
+    """
 
     observations = terms.observations(state_estimation=False)
 

@@ -1,4 +1,4 @@
-"""Terms of motion tracking for any robot, one function per manager.
+"""MDP terms of motion tracking for any robot, one function per manager.
 
 Each call returns new objects, which the caller can change.
 """
@@ -39,7 +39,9 @@ _KICK = {
 
 
 def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]:
-    """Return the motion command, with start frames sampled more often before failures.
+    """Return the motion command, with adaptive sampling of start frames.
+
+    Frames before failures are sampled more often.
 
     Args:
         robot: The robot.
@@ -67,7 +69,7 @@ def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]
 
 
 def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroupCfg]:
-    """Return noisy actor observations, and exact critic observations with body poses.
+    """Return noisy actor observations, and noise-free critic ones with body poses.
 
     Args:
         state_estimation: Include position and linear velocity, which most robots cannot
@@ -131,7 +133,7 @@ def actions(robot: Robot) -> dict[str, ActionTermCfg]:
 
 
 def rewards() -> dict[str, RewardTermCfg]:
-    """Return six tracking rewards, and penalties on the motion."""
+    """Return six tracking rewards, and penalties."""
     kernels = {
         "motion_global_root_pos": (
             motion.mdp.motion_global_anchor_position_error_exp,
@@ -205,7 +207,7 @@ def terminations(limbs: tuple[str, ...]) -> dict[str, TerminationTermCfg]:
 
 
 def events(robot: Robot) -> dict[str, EventTermCfg]:
-    """Return pushes, and the randomisation of the robot."""
+    """Return events: pushes, and domain randomisation of the robot."""
     return {
         "push_robot": EventTermCfg(
             func=mdp.push_by_setting_velocity,

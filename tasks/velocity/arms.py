@@ -21,10 +21,10 @@ Range = tuple[float, float]
 class move_arms(ManagerTermBase):
     """Event term that moves the position targets of two arms at random.
 
-    Each arm walks from goal to goal in a straight line of joint angles. An episode
-    starts at the default pose with a goal anywhere in the joints' ranges; each further
-    goal is the last goal plus a normally distributed step per joint, clamped to the
-    ranges. In some episodes the right arm mirrors the left arm. Use with `mode="step"`.
+    Each arm moves from goal to goal, linearly in joint space. An episode starts at the
+    default pose, with a first goal anywhere in the joints' ranges. Each further goal is
+    the last goal plus a normally distributed step per joint, clamped to the ranges. In
+    some episodes, the right arm mirrors the left arm. Use with `mode="step"`.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -93,7 +93,7 @@ class move_arms(ManagerTermBase):
             step: Standard deviation of the step from goal to goal, rad.
             goal_s: Time from goal to goal, s.
             start_s: Time to the first goal of an episode, s.
-            mirrored: Share of episodes with mirrored arms.
+            mirrored: Fraction of episodes with mirrored arms.
             flipped_joints: Pattern of joints whose mirror image has the opposite sign.
             asset_cfg: Joints of both arms.
             stream: Name of the random stream; the event manager sets one.
@@ -119,7 +119,6 @@ class move_arms(ManagerTermBase):
         self._head_for(mask, goal, self._first_steps)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "now": self._now,
             "rate": self._rate,

@@ -67,10 +67,11 @@ class WarmUpCfg(Config):
 def assistance(
     robot: Robot, *, mass: float = MASS, height: float = HEIGHT
 ) -> EventTermCfg:
-    """Return the event of an assistive wrench that fades within ten seconds.
+    """Return the event term of the assistive wrench.
 
-    Forces per metre are proportional to weight over height, torques to weight times
-    height, so that a larger or heavier robot is supported in its own time scale.
+    The wrench decreases to zero within 480 steps without a fall. Its gains are scaled
+    from the G1 by the robot's mass and height, so that the assisted motion of a larger
+    or heavier robot is the same, apart from its slower time scale.
 
     Args:
         robot: The robot.
@@ -102,7 +103,7 @@ def assistance(
 
 
 def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
-    """Return a configuration whose training starts easier.
+    """Return a configuration with an easier start of training.
 
     Args:
         cfg: Configuration for training.
@@ -140,7 +141,7 @@ def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
 def _lines(
     target: str, steps: Sequence[int], values: Sequence[Value]
 ) -> CurriculumTermCfg:
-    """Return a term that interpolates a live number or range linearly."""
+    """Return a curriculum term that interpolates a weight or a range linearly."""
     return CurriculumTermCfg(
         func=mdp.schedule,
         params={

@@ -1,4 +1,4 @@
-"""Rewards for a foot near the capture point, where a pushed robot has to step."""
+"""Rewards for stepping near the capture point, to recover from pushes."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ _GRAVITY = 9.81
 
 
 class capture_point_near_foot(ManagerTermBase):
-    """Closeness of the capture point to the nearer foot, 0 to 1.
+    """Reward for a foot near the capture point, 0 to 1.
 
     The capture point c + v sqrt(h / g) is the point on the ground where a linear
     inverted pendulum has to step to come to rest (Pratt et al. 2006); c, v and h are
@@ -39,7 +39,7 @@ class capture_point_near_foot(ManagerTermBase):
             env: The environment.
             asset_cfg: Sites of the feet.
             std: Width of the Gaussian, m.
-            tolerance: Distance from a foot up to which there is no cost, m.
+            tolerance: Distance from a foot up to which the reward is 1, m.
         """
         data = asset_cfg.entity.data
         mass = self._columns.read(env.sim.model.body_mass)
@@ -93,8 +93,8 @@ class gait_while_balanced(ManagerTermBase):
             sensor_name: Contact sensor of the feet.
             feet: Sites of the feet.
             std: Width of the capture point's Gaussian, m.
-            tolerance: Distance of the capture point from a foot up to which there is no
-                cost, m.
+            tolerance: Distance of the capture point from a foot up to which its reward
+                is 1, m.
         """
         posture = self._posture(
             env, gait, command_name, std_standing, std_walking, asset_cfg

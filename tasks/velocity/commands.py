@@ -19,7 +19,6 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     standing, so a clocked gait steps in place at zero command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return TwistCommand(name, self, env)
 
 
@@ -30,13 +29,12 @@ class TwistCommand(UniformVelocityCommand):
         super().__init__(name, cfg, env)
         self._standing_speed = cfg.standing_speed
         self.speed = torch.zeros(env.num_envs, device=env.device)
-        """Speed, m/s plus rad/s, shape (num_envs,), live."""
+        """Speed |(vx, vy)| + |yaw rate|, m/s plus rad/s, shape (num_envs,), live."""
         self.moving = torch.zeros(env.num_envs, device=env.device)
         """1 where the command is faster than standing, otherwise 0, (num_envs,),
         live."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors; copy into them to restore a snapshot."""
         return super().state() | {"speed": self.speed, "moving": self.moving}
 
     def derive(self) -> None:
@@ -50,13 +48,13 @@ class TwistCommand(UniformVelocityCommand):
 
 
 def speed_of(command: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Return the linear plus yaw speed of commands (num_envs, 3), shape (num_envs,)."""
+    """Return |(vx, vy)| + |yaw rate| of commands (num_envs, 3), shape (num_envs,)."""
     linear = torch.linalg.vector_norm(command[:, :2], dim=1, out=out)
     return linear.add_(command[:, 2].abs())
 
 
 def command_speed(env: Env, command_name: str) -> torch.Tensor:
-    """Return the commanded speed, m/s plus rad/s, shape (num_envs,)."""
+    """Return |(vx, vy)| + |yaw rate| of the command, m/s plus rad/s, (num_envs,)."""
     term = env.command_manager.term(command_name)
     return term.speed if isinstance(term, TwistCommand) else speed_of(term.command)
 

@@ -19,9 +19,9 @@ from mjlab.terrain import TerrainGeneratorCfg
 def outcomes(limits: dict[str, float] | None = None) -> dict[str, OutcomeTermCfg]:
     """Return the outcomes: success if commands are tracked until the time limit.
 
-    Errors are averages of instantaneous errors over the episode. They include pushes,
-    body sway and the response to new commands: a rollout of the shipped Go1 in 64
-    worlds on rough terrain had mean errors of 0.2 m/s and 0.13 rad/s.
+    Errors are averaged over the episode. They include pushes, body sway and the
+    response to new commands: a rollout of the shipped Go1 policy in 64 worlds on rough
+    terrain had mean errors of 0.2 m/s and 0.13 rad/s.
 
     Args:
         limits: Maximum errors, m/s and rad/s, by the name of the command's metric. None

@@ -89,7 +89,6 @@ class FootHeightSensor(Sensor, SensePass):
         self._is_current = False
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors; copy into them to restore a snapshot."""
         return {**self.rays.state(), "heights": self._heights}
 
     def _compute(self) -> None:

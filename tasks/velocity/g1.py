@@ -48,9 +48,9 @@ def g1_simulation(*, rough: bool = True) -> SimulationCfg:
 def g1_scene(*, rough: bool = True) -> SceneCfg:
     """Return the G1 with sensors of foot contacts and self-contacts.
 
-    On rough terrain, worlds start on the easiest tiles. The height scan has 9 by 6
-    rays: on these tiles it is constant but for its noise, and 187 noisy inputs slow
-    down the learning of a gait.
+    On rough terrain, worlds start on the easiest tiles, and the height scan has 9 by 6
+    rays. On these tiles, the scan is constant except for noise, and a finer scan with
+    187 noisy inputs would slow down the learning of a gait.
     """
     feet = ContactMatch(mode="subtree", pattern=G1.foot_bodies, entity="robot")
     sensors = (grounds.feet_contact(feet), grounds.self_contact(G1))
@@ -73,7 +73,10 @@ def g1_commands() -> dict[str, CommandTermCfg]:
 def g1_observations(
     gait: Gait = GAIT, *, rough: bool = True
 ) -> dict[str, ObservationGroupCfg]:
-    """Return observations with the gait clock, and the assistance for the critic."""
+    """Return observations with the gait clock.
+
+    The critic also observes the level of the assistive wrench.
+    """
     groups = clocked_observations(G1, gait, rough=rough)
     groups["critic"].terms[SUPPORT] = ObservationTermCfg(
         func=walking_mdp.support_level, params={"event": SUPPORT}
@@ -98,7 +101,7 @@ def g1_rewards(gait: Gait = GAIT, *, rough: bool = True) -> dict[str, RewardTerm
 
 
 def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
-    """Return shared terminations, and one for a low pelvis, even if upright."""
+    """Return the shared terminations, plus a termination for a low pelvis."""
     terms = walking.terminations(rough=rough)
     terms["too_low"] = TerminationTermCfg(
         func=mdp.root_height_below_minimum, params={"minimum_height": 0.55}
@@ -116,10 +119,9 @@ class VelocityG1Cfg(VelocityCfg):
     """Unitree G1 tracks velocity commands on rough terrain, with a height scan.
 
     A curriculum increases the difficulty of the terrain. A clocked gait takes 2.6 steps
-    per second. Actions are added to its joint targets
-    (`GaitAction`), and move legs and waist. Training differs from evaluation: physics
-    steps take 10 ms, an assistive wrench is annealed to zero, and commands, pushes and
-    some weights grow.
+    per second. Actions move legs and waist, and are added to the joint targets of the
+    gait (`GaitAction`). Training differs from evaluation: physics steps take 10 ms, an
+    assistive wrench is annealed to zero, and commands, pushes and some weights grow.
     """
 
     warm_up: WarmUpCfg = WarmUpCfg(steps=(2880, 7200))

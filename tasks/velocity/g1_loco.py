@@ -97,7 +97,7 @@ POSTURE_STD = {
 
 
 class PunchCfg(Config):
-    """Punches in training."""
+    """Settings of the punches in training, which are short pushes of random bodies."""
 
     force: float = 600.0
     """Force at level 1, N, 1.2 times the exam's after 60 s."""
@@ -106,7 +106,8 @@ class PunchCfg(Config):
     """Time from the end of a punch to the next one, s."""
 
     rise: float = 0.005
-    """Increase of the level per punch after which the robot stood until the next."""
+    """Increase of the level after a punch, if the robot does not fall before the next
+    punch."""
 
     fall: float = 0.05
     """Decrease of the level per fall."""
@@ -115,7 +116,7 @@ class PunchCfg(Config):
     """Level at the start of training."""
 
     calm: float = 0.25
-    """Fraction of episodes without punches, in which tracking counts."""
+    """Fraction of episodes without punches."""
 
 
 def _own() -> SceneEntityCfg:
@@ -142,7 +143,7 @@ def g1_loco_scene() -> SceneCfg:
 
 
 def g1_loco_simulation() -> SimulationCfg:
-    """Return the flat ground's physics, with a limit of the joints' velocities.
+    """Return the physics of the flat task, with a limit on joint velocities.
 
     With punches at full force, the coarse training physics diverges in about one of
     150,000 world steps, and one such step can dominate the value loss. In all others,
@@ -154,10 +155,10 @@ def g1_loco_simulation() -> SimulationCfg:
 
 
 def g1_loco_observations() -> dict[str, ObservationGroupCfg]:
-    """Return what the legs' and the pelvis' sensors measure, with a history.
+    """Return observations from the sensors of legs and pelvis, with a history.
 
-    The actor reads no arms and no linear velocity. The critic also observes both, and
-    the punches.
+    The actor does not observe the arms and the linear velocity. The critic observes
+    both, and also the punches.
     """
     groups = g1_observations(LOCO_GAIT, rough=False)
     actor, critic = groups["actor"], groups["critic"]
@@ -232,17 +233,17 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg]:
 
 
 def g1_loco_terminations() -> dict[str, TerminationTermCfg]:
-    """Return the flat ground's, with a pelvis that can sink to 0.4 m."""
+    """Return the terminations of the flat task, but allow a pelvis height of 0.4 m."""
     terms = g1_terminations(rough=False)
     terms["too_low"].params["minimum_height"] = 0.4
     return terms
 
 
 def g1_loco_events() -> dict[str, EventTermCfg]:
-    """Return shared events without pushes, arms in motion, and masses.
+    """Return the shared events without pushes, plus arm motion and random payloads.
 
-    The torso has up to 3 kg more, which covers the robot of the public exam, and each
-    hand carries up to 1.5 kg.
+    The torso carries up to 3 kg, which covers the robot of the public exam, and each
+    hand up to 1.5 kg.
     """
     terms = walking.events(G1)
     del terms["push_robot"]
@@ -283,8 +284,9 @@ def _load(bodies: str | tuple[str, ...], most: float) -> EventTermCfg:
 class VelocityG1LocoCfg(VelocityCfg):
     """Flat ground, punches, and arms that move independently of the policy.
 
-    Training has other physics steps, punches with growing force, an assistive wrench
-    that vanishes, and commands that mostly lead to targets, as in `mjlab exam`.
+    Training uses longer physics steps, punches with growing force, an assistive wrench
+    that is annealed to zero, and commands that mostly lead to targets, as in
+    `mjlab exam`.
     """
 
     punches: PunchCfg = PunchCfg()

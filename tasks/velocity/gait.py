@@ -145,7 +145,7 @@ class LegGait(Gait):
 
 
 class _Legs:
-    """Offsets of a gait, added to the columns of its joints."""
+    """Adds the offsets of a gait to the columns of its joints."""
 
     def __init__(self, gait: Gait, names: Sequence[str], device: torch.device) -> None:
         found = [gait.joint(role, side) for role in ROLES for side in (0, 1)]
@@ -203,7 +203,6 @@ class GaitActionCfg(mdp.JointPositionActionCfg):
     """Name of the velocity command that the gait follows."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Create the term for one environment."""
         return GaitAction(name, self, env)
 
 
@@ -220,7 +219,10 @@ class GaitAction(mdp.JointPositionAction):
         self._legs = _Legs(cfg.gait, self.target_names, env.device)
 
     def summand(self) -> torch.Tensor:
-        """Return the offset of the scaled action, shape (num_envs, action_dim)."""
+        """Return the offset that is added to the scaled action, (num_envs, action_dim).
+
+        It is the joint position of the gait, in rad or m.
+        """
         offsets = _offsets(self._commanded, self._gait, self._command_name)
         still = super().summand().expand(self.num_envs, -1)
         return self._legs.add(still, offsets)
@@ -235,9 +237,10 @@ def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
 
 
 class gait_posture(ManagerTermBase):
-    """Closeness of joints to the pose of the gait, 0 to 1.
+    """Reward for joint positions near the pose of the gait, 0 to 1.
 
-    The reward is exp(-mean((deviation / width)²)). Standing has separate widths.
+    The reward is exp(-mean((deviation / width)²)). The widths differ between standing
+    and walking.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:

@@ -88,9 +88,9 @@ def go1_observations(*, rough: bool = True) -> dict[str, ObservationGroupCfg]:
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
     """Return the rewards of a clocked trot.
 
-    The kernel of the standing pose is three times as wide as the robot's, so
-    exploration noise does not saturate it. On rough terrain, contacts of shanks and
-    trunk and self-contacts are penalised.
+    The standard deviations of the standing pose are three times the robot's, so that
+    exploration noise does not reduce this reward to zero. On rough terrain, contacts of
+    shanks and trunk and self-contacts are penalised.
     """
     terms = clocked_rewards(GO1, TROT, TROT_LEGS, rough=rough)
     terms["pose"].params["std_standing"] = {
@@ -158,8 +158,8 @@ class VelocityGo1Cfg(VelocityCfg):
     """Unitree Go1 tracks velocity commands on rough terrain, with a height scan.
 
     A curriculum increases the difficulty of the terrain. The policy observes the clock
-    and is rewarded for contacts that match it. Training uses physics steps of 10 ms,
-    and more worlds stand than in evaluation.
+    and is rewarded for contacts that match it. Training uses physics steps of 10 ms;
+    30% of its commands are zero, instead of 10% in evaluation.
     """
 
     scene = go1_scene()
@@ -175,7 +175,7 @@ class VelocityGo1Cfg(VelocityCfg):
     viewer = grounds.viewer(GO1)
 
     def for_training(self) -> Self:
-        """Return the training configuration, in which 30% of the worlds stand."""
+        """Return the training configuration, in which 30% of the commands are zero."""
         cfg = super().for_training()
         command = copy.deepcopy(cfg.commands[walking.COMMAND])
         assert isinstance(command, mdp.UniformVelocityCommandCfg)

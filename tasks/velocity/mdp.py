@@ -4,12 +4,12 @@ Rewards return shape (num_envs,), float32; the manager multiplies them by weight
 step duration. Penalties are returned as positive costs and get a negative weight.
 
 Joint and root states are from the end of the step. Quantities that MuJoCo derives
-(bodies, sites, contacts, momentum) are from the last physics step: all from the same
-time, at most 5 ms earlier. There are no contacts at the start of an episode. This
-avoids another `forward()` for the current state, which would cost a complete physics
-step. Rays are cast when observations are computed, so rewards use the ground found by
-the previous observation. The ground is static, and rewards use current heights and
-orientations relative to it.
+(bodies, sites, contacts, momentum) are from the last physics step, so they are up to
+one physics step old, and there are no contacts at the start of an episode. Current
+values would need another `forward()`, which costs as much as a physics step. Rays are
+cast when observations are computed, so rewards use the ground found by the previous
+observation. The ground is static, and rewards use current heights and orientations
+relative to it.
 """
 
 from collections.abc import Mapping
@@ -124,7 +124,7 @@ def track_angular_velocity(
 
 
 class track_mean_yaw_rate(ManagerTermBase):
-    """Closeness of the mean yaw rate to the command: a Gaussian, 0 to 1.
+    """Reward for tracking the yaw rate on average: a Gaussian of the error, 0 to 1.
 
     The error is averaged over `seconds` with exponential weights. This cancels the yaw
     oscillation of single footsteps, which exceeds commanded yaw rates.
@@ -153,7 +153,6 @@ class track_mean_yaw_rate(ManagerTermBase):
         self._mean.masked_fill_(mask, 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {"mean": self._mean}
 
 
@@ -161,7 +160,7 @@ class track_mean_yaw_rate(ManagerTermBase):
 
 
 class upright(ManagerTermBase):
-    """Uprightness of a body, 0 to 1: a Gaussian of width `std` in the sine of its tilt.
+    """Reward for an upright body, 0 to 1: a Gaussian of the sine of its tilt.
 
     Beyond 90 degrees the error keeps growing, so lying on the back has no advantage.
     With `terrain_sensor_names`, downward ray casters, the reference is the normal of
@@ -225,7 +224,7 @@ def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
 
 
 class variable_posture(ManagerTermBase):
-    """Closeness of joints to the default pose, 0 to 1.
+    """Reward for joint positions near the default pose, 0 to 1.
 
     The reward is exp(-mean((deviation / width)²)). The width depends on the commanded
     speed: below the first of `speeds` the robot stands, from the second on it
@@ -313,9 +312,10 @@ def feet_clearance(
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
-    """Sum over feet of the deviation from a target height times the speed, m²/s.
+    """Sum over feet of the height error times the horizontal speed, m²/s.
 
-    Feet at rest have no cost, so this shapes the swing.
+    The height error is the distance from `target_height`. Feet at rest have no cost, so
+    this term shapes only the swing.
     """
     error = foot_height(env, height_sensor_name, asset_cfg) - target_height
     speed = torch.linalg.vector_norm(_foot_velocity_xy(asset_cfg), dim=-1)
@@ -360,7 +360,6 @@ class feet_swing_height(ManagerTermBase):
         self._peak.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {"peak": self._peak}
 
 
@@ -371,7 +370,7 @@ def feet_slip(
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
-    """Sum of squares of the horizontal velocities of feet in contact, (m/s)²."""
+    """Sum of squared horizontal velocities of the feet in contact, (m/s)²."""
     is_down = contact_sensor(env, sensor_name).is_in_contact()
     sliding = _foot_velocity_xy(asset_cfg).square() * is_down.unsqueeze(-1)
     cost = sliding.flatten(1).sum(dim=1)
@@ -417,11 +416,11 @@ def contact_cost(
 def base_near_feet(
     env: ManagedEnv, minimum_height: float, asset_cfg: Selection
 ) -> torch.Tensor:
-    """Terminate when the base is less than the minimum above the lower foot, m.
+    """Terminate when the base is too low above the lower foot.
 
     Args:
         env: The environment.
-        minimum_height: Minimum height, m.
+        minimum_height: Minimum height of the base above the lower foot, m.
         asset_cfg: Bodies of the feet.
     """
     data = asset_cfg.entity.data

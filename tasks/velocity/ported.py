@@ -40,7 +40,7 @@ def terrain_edge_reached(
 
 
 class commands_vel(ManagerTermBase):
-    """Sets ranges of a command by the number of environment steps.
+    """Sets ranges of a command at given numbers of environment steps.
 
     Each entry of `velocity_stages` applies from its `step` on; ranges that it does not
     name are unchanged. Returns the upper end of the first named range.
@@ -67,7 +67,7 @@ class commands_vel(ManagerTermBase):
     def __call__(
         self, env: ManagedEnv, command_name: str, velocity_stages: Sequence[Stage]
     ) -> torch.Tensor:
-        """Write the ranges of the current step; they were read at construction."""
+        """Write the current ranges. The stages were read at construction."""
         ends = [each(env, command_name, "", ()) for each in self._schedules]
         return ends[0]
 

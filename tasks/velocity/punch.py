@@ -26,7 +26,7 @@ class Levels(NamedTuple):
     """Level at the start of training."""
 
     rise: float
-    """Increase per punch after which the robot does not fall until the next punch."""
+    """Increase after a punch, if the robot does not fall before the next punch."""
 
     fall: float
     """Decrease per fall."""
@@ -71,13 +71,15 @@ class punch_bodies(ManagerTermBase):
         self.level = torch.full((env.num_envs,), self._levels.start, device=device)
         """Fraction of the full force in each world, shape (num_envs,), live."""
         self.wrench = torch.zeros(env.num_envs, 6, device=device)
-        """Force, N, and torque about the body's centre of mass, N m, in its axes."""
+        """Force, N, and torque about the body's centre of mass, N m, in body axes,
+        shape (num_envs, 6)."""
         self.body = torch.zeros(env.num_envs, **ints)
-        """Body of the last punch, as an index of the entity's bodies."""
+        """Index of the punched body among the entity's bodies, shape (num_envs,)."""
         self.steps_left = torch.zeros(env.num_envs, **ints)
-        """Remaining steps of the punch or, between punches, until the next one."""
+        """Remaining steps of the current punch, or steps until the next punch, shape
+        (num_envs,)."""
         self.is_punching = torch.zeros(env.num_envs, dtype=torch.bool, device=device)
-        """Worlds with a punch in the next step."""
+        """Worlds with a punch in the next step, shape (num_envs,), bool."""
         self._was_punched = torch.zeros_like(self.is_punching)
         self.reset(torch.ones_like(self.is_punching))
 
@@ -102,11 +104,12 @@ class punch_bodies(ManagerTermBase):
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             force: Full force, N.
-            share: Range of a random factor of the force, in addition to the level.
+            share: Range of a random factor. The force of a punch is `force` times this
+                factor times the level.
             lever_m: Largest distance of the force from the centre of mass, along each
-                axis of the body.
-            duration_s: Duration of a punch, rounded to whole steps.
-            cooldown_s: Time from the end of a punch to the next one.
+                axis of the body, m.
+            duration_s: Duration of a punch, s, rounded to whole steps.
+            cooldown_s: Time from the end of a punch to the next punch, s.
             levels: Parameters of the level, by the fields of `Levels`.
             asset_cfg: The bodies.
             calm: Fraction of episodes without punches.
@@ -137,7 +140,6 @@ class punch_bodies(ManagerTermBase):
         write_where(self.steps_left, mask, cooldown)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "level": self.level,
             "wrench": self.wrench,
@@ -197,12 +199,14 @@ class supporting_hand_with_punches(supporting_hand):
 
 
 def punches_of(env: ManagedEnv, event: str) -> punch_bodies | None:
-    """Return the punches of an event, or None if the environment lacks the event."""
+    """Return the punch term of an event, or None if the event does not exist."""
     bound = env.event_manager.terms.get(event)
     if bound is None:
         return None
     if not isinstance(bound.instance, punch_bodies):
-        raise TermError(f"event={event!r} is not an event with `punch_bodies`.")
+        raise TermError(
+            f"event={event!r} is not an event whose func is `punch_bodies`."
+        )
     return bound.instance
 
 

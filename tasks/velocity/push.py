@@ -8,10 +8,10 @@ from mjlab.managers.term import TermCfg, TermError
 
 
 class growing_push(mdp.push_by_setting_velocity):
-    """Adds a random velocity to an entity's root, with a size that grows in training.
+    """Adds a random velocity to an entity's root, which grows during training.
 
-    The size grows linearly from 0 to the full range between two counts of environment
-    steps.
+    The range of velocities grows linearly from 0 to `velocity_range`, between the two
+    environment steps in `steps`.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -19,8 +19,8 @@ class growing_push(mdp.push_by_setting_velocity):
         first, last = cfg.params["steps"]
         if not 0 <= first < last:
             raise TermError(
-                f"steps={(first, last)}: the two numbers have to ascend, from 0 or "
-                "more."
+                f"steps={(first, last)}; it has to be (first, last) with "
+                "0 <= first < last."
             )
 
     def __call__(  # type: ignore[override]
@@ -37,7 +37,7 @@ class growing_push(mdp.push_by_setting_velocity):
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             velocity_range: Changes at full size, by axis.
-            steps: Environment steps at the start and the end of the growth.
+            steps: Environment steps at which the growth starts and ends.
             stream: Name of the random stream; the event manager sets one.
         """
         first, last = steps

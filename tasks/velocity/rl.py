@@ -10,8 +10,8 @@ from mjlab.tasks.velocity.symmetry import (
 HIDDEN_DIMS = (512, 256, 128)
 
 HIDDEN_DIMS_ON_CPU = (256, 128, 64)
-"""Hidden layer sizes for a CPU. The learner takes a third of an iteration's time; with
-`HIDDEN_DIMS` it takes half."""
+"""Hidden layer sizes for a CPU. The learner takes a third of the time of an iteration,
+with `HIDDEN_DIMS` half of it."""
 
 
 def velocity_rl(
@@ -104,13 +104,13 @@ def mirrored_rl_on_cpu(
 
 
 WORLDS_ON_CPU = 256
-"""256 worlds, batches of 6,144 steps: with a clock, little exploration finds a gait.
-Without a clock 512 worlds were needed, and without equivariant networks 2,048
-(docs/decisions/0027)."""
+"""Number of worlds on a CPU; a batch has 6,144 steps. With a gait clock, little
+exploration is needed to find a gait. Without a clock 512 worlds were needed, and
+without equivariant networks 2,048 (docs/decisions/0027)."""
 
 
 def go1_flat_rl() -> PpoAgentCfg:
-    """Return settings with which a Go1 walks after 2 million steps."""
+    """Return PPO settings that train a Go1 to walk in 2 million steps."""
     agent = mirrored_rl_on_cpu(
         Go1EquivariantModelCfg, max_iterations=400, entropy_coef=0.005, tied_actor=True
     )
@@ -119,7 +119,7 @@ def go1_flat_rl() -> PpoAgentCfg:
 
 
 def g1_flat_rl() -> PpoAgentCfg:
-    """Return settings with which a G1 walks after 3.7 million steps."""
+    """Return PPO settings that train a G1 to walk in 3.7 million steps."""
     return mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
         max_iterations=600,
@@ -129,14 +129,14 @@ def g1_flat_rl() -> PpoAgentCfg:
 
 
 def go1_rough_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a Go1 learns rough terrain from nothing."""
+    """Return settings to train a Go1 on rough terrain, without a pretrained policy."""
     agent = go1_flat_rl()
     agent.max_iterations = 1000
     return agent
 
 
 def g1_rough_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a G1 learns rough terrain from nothing."""
+    """Return settings to train a G1 on rough terrain, without a pretrained policy."""
     agent = g1_flat_rl()
     agent.max_iterations = 2000
     return agent

@@ -60,7 +60,7 @@ def rough_terrain() -> TerrainCfg:
 
 
 def feet_contact(feet: ContactMatch) -> ContactSensorCfg:
-    """Return the sensor of each foot's ground contact and air time."""
+    """Return a sensor that measures the ground contact and air time of each foot."""
     return ContactSensorCfg(
         name=FEET_CONTACT,
         primary=feet,
@@ -73,7 +73,7 @@ def feet_contact(feet: ContactMatch) -> ContactSensorCfg:
 
 
 def self_contact(robot: Robot) -> ContactSensorCfg:
-    """Return the sensor of the strongest self-contact in each physics step."""
+    """Return a sensor that measures the strongest self-contact per physics step."""
     whole = ContactMatch(mode="subtree", pattern=robot.base_body, entity="robot")
     return ContactSensorCfg(
         name="self_contact",
@@ -103,7 +103,7 @@ def terrain_scan(robot: Robot, resolution: float) -> RayCastSensorCfg:
 
 
 def foot_height(robot: Robot) -> FootHeightSensorCfg:
-    """Return the sensor of each foot's height above the ground."""
+    """Return a sensor that measures the height of each foot above the ground."""
     sites = [
         ObjRef(type="site", name=site, entity="robot") for site in robot.foot_sites
     ]
@@ -117,8 +117,8 @@ def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
 
     Args:
         rough: Whether the scene has height fields, which need larger collision buffers.
-        nconmax: Warp: contacts per world on average.
-        njmax: Warp: constraint rows per world.
+        nconmax: Average number of contacts per world, for MuJoCo Warp's buffers.
+        njmax: Maximum number of constraint rows per world, for MuJoCo Warp's buffers.
     """
     return SimulationCfg(
         mujoco=MujocoCfg(

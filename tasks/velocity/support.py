@@ -1,4 +1,4 @@
-"""Assistive wrench that keeps a robot upright, and vanishes as it learns."""
+"""Assistive wrench that keeps a robot upright, and decreases as the policy learns."""
 
 from typing import NamedTuple
 
@@ -71,11 +71,11 @@ class Hand(NamedTuple):
 
 
 class supporting_hand(ManagerTermBase):
-    """Wrench that keeps the pelvis over the feet and the trunk upright, and fades.
+    """Event term: wrench that keeps the pelvis over the feet and the trunk upright.
 
-    Each world has its own level, a fraction of the full strength. It starts at a random
-    value between 0 and 1, decreases in every step, and increases at a fall, so that
-    each world stays at the limit of the policy's ability. An event term for
+    Each world has a level, which is a fraction of the full strength. The level starts
+    at a random value between 0 and 1, decreases in every step and increases at a fall,
+    so that each world stays at the limit of the policy's ability. Use with
     `mode="step"`.
     """
 
@@ -92,7 +92,6 @@ class supporting_hand(ManagerTermBase):
         """Fraction of the full strength in each world, shape (num_envs, 1), live."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"level": self.level}
 
     def __call__(
@@ -147,9 +146,9 @@ class supporting_hand(ManagerTermBase):
 
 
 class support_level(ManagerTermBase):
-    """Share of the full assistance in each world, 0 to 1.
+    """Fraction of the full assistance in each world, 0 to 1, shape (num_envs, 1).
 
-    Shape (num_envs, 1). It is 0 without the event, as in play.
+    It is 0 if the environment does not have the event, as in play.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -161,7 +160,7 @@ class support_level(ManagerTermBase):
         if hand is not None:
             if not isinstance(hand, supporting_hand):
                 raise TermError(
-                    f"event={name!r} is not an event with `supporting_hand`."
+                    f"event={name!r} is not an event whose func is `supporting_hand`."
                 )
             self._level = hand.level
 

@@ -246,7 +246,7 @@ def mirror_go1(
 
 
 class G1SymmetryCfg(SymmetryCfg):
-    """Data augmentation with the mirror images of a G1."""
+    """Data augmentation with mirror images of a G1's observations and actions."""
 
     data_augmentation_func = mirror_g1
     """Function that appends the images."""
@@ -256,7 +256,7 @@ class G1SymmetryCfg(SymmetryCfg):
 
 
 class Go1SymmetryCfg(SymmetryCfg):
-    """Data augmentation with the mirror images of a Go1."""
+    """Data augmentation with mirror images of a Go1's observations and actions."""
 
     data_augmentation_func = mirror_go1
     """Function that appends the images."""
@@ -283,7 +283,7 @@ class EquivariantModelCfg(MlpModelCfg):
     default initialisation."""
 
     def bound(self, env: ManagerBasedRlEnv) -> dict[str, Any]:
-        """Return the mirrored columns of its observations and actions."""
+        """Return the mirrored columns of the environment's observations and actions."""
         return {"columns": Reflection(env, self.mirror).columns}
 
 

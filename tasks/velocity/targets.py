@@ -39,7 +39,6 @@ class TargetCommandCfg(TwistCommandCfg):
     does, rad."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Create the term for one environment."""
         return TargetCommand(name, self, env)
 
 
@@ -67,7 +66,6 @@ class TargetCommand(TwistCommand):
         self._leave = torch.tensor(leave, device=env.device)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live state tensors; copy into them to restore a snapshot."""
         return super().state() | {
             "target": self.target,
             "is_target": self.is_target,

@@ -1,4 +1,4 @@
-"""Terms of walking for any robot, one function per manager.
+"""MDP terms of the velocity tasks for any robot, one function per manager.
 
 Each call returns new objects, which the caller can change.
 """
@@ -40,7 +40,7 @@ _STEPS_PER_ITERATION = 24
 
 
 def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]:
-    """Return noisy actor observations, and exact critic observations with foot states.
+    """Return noisy actor observations, and noise-free critic ones with foot states.
 
     Args:
         robot: The robot.
@@ -280,7 +280,7 @@ def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
 
 
 def events(robot: Robot) -> dict[str, EventTermCfg]:
-    """Return resets near the origin, pushes, and the randomisation of the robot."""
+    """Return events: resets near the origin, pushes, and domain randomisation."""
     return {
         "reset_base": EventTermCfg(
             func=mdp.reset_root_state_uniform,
@@ -336,7 +336,7 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
 def foot_friction(
     robot: Robot, axis: str, bounds: tuple[float, float], *, log: bool = False
 ) -> EventTermCfg:
-    """Return the randomisation of foot friction, equal for all feet of a world.
+    """Return an event that randomises foot friction, equal for all feet of a world.
 
     Args:
         robot: The robot.
@@ -362,7 +362,7 @@ def foot_friction(
 
 
 def curriculum(*, rough: bool) -> dict[str, CurriculumTermCfg]:
-    """Return command ranges that widen in stages and, if rough, terrain levels.
+    """Return curricula: wider command ranges in stages and, if rough, terrain levels.
 
     Args:
         rough: Whether the terrain has levels of difficulty.

@@ -1,9 +1,9 @@
 """Walking on flat ground with a clocked gait, for robots with two or more legs.
 
-`WalkCfg` is for four and more legs, `BipedWalkCfg` for two. A robot's configuration is
-a subclass that sets every manager with the functions of this file; `mjlab adopt` writes
-one. Lengths, times and forces scale with the robot: from the Unitree Go1 with four and
-more legs, from the Unitree G1 with two.
+`WalkCfg` is for robots with four or more legs, `BipedWalkCfg` for bipeds. A robot's
+configuration is a subclass that sets every manager with the functions of this file;
+`mjlab adopt` writes such a subclass. Lengths, times and forces are scaled by the size
+of the robot: from the Unitree G1 for bipeds, from the Unitree Go1 for other robots.
 """
 
 import copy
@@ -56,7 +56,10 @@ def _size(robot: LeggedRobot) -> float:
 
 
 def trot(robot: LeggedRobot) -> Clock:
-    """Return the clock of four and more legs; strides last as a pendulum's swing."""
+    """Return the gait clock of a robot with four or more legs.
+
+    The period is proportional to the square root of the leg length, like a pendulum's.
+    """
     period = round(0.35 * math.sqrt(_size(robot)), 2)
     return Clock(period=period, duty=0.55, push_speed=0.25)
 
@@ -91,7 +94,7 @@ def gait(
 
 
 def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
-    """Return a gait, or the default clock of a robot."""
+    """Return `gait`, or the robot's trot if it is None."""
     return trot(robot) if gait is None else gait
 
 
@@ -111,8 +114,8 @@ def scene(robot: LeggedRobot) -> SceneCfg:
 def simulation(robot: LeggedRobot) -> SimulationCfg:
     """Return physics with steps of 5 ms, and of 10 ms for training.
 
-    Robots with four and more legs have elliptic cones, so that feet do not creep, and
-    are trained with contacts of the feet only.
+    Robots with four or more legs use elliptic friction cones, so that feet do not
+    creep, and are trained with foot contacts only.
     """
     sim = grounds.simulation(rough=False, nconmax=64, njmax=300)
     training = TrainingPhysicsCfg(decimation=2)
@@ -147,7 +150,7 @@ def actions(
 
     Args:
         robot: The robot.
-        gait: Gait of a biped; the targets are relative to it.
+        gait: Gait of a biped, to which the targets are relative. None for other robots.
     """
     scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
     if gait is None:
@@ -200,7 +203,8 @@ def observations(
 
     Args:
         robot: The robot.
-        gait: Gait of a biped; the critic of a biped also observes its assistance.
+        gait: Gait of a biped, whose critic also observes the assistance. None for other
+            robots.
     """
     groups = clocked_observations(robot, clock_of(robot, gait))
     for group in groups.values():
@@ -224,11 +228,12 @@ def observations(
 def clocked_rewards(
     robot: Robot, gait: Clock, legs: tuple[int, ...], *, rough: bool = False
 ) -> dict[str, RewardTermCfg]:
-    """Return the shared rewards, with contacts of a clock instead of air time.
+    """Return the shared rewards, with a clocked contact reward instead of air time.
 
-    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
-    Yaw rate has its own kernel, because roll and pitch rates of a trot exceed commanded
-    yaw rates. Slip, low swings, hard landings and falls cost more.
+    The linear velocity has a wide kernel for large errors and a narrow one for small
+    errors. The yaw rate has a separate kernel, because roll and pitch rates of a trot
+    exceed commanded yaw rates. Slip, low swings, hard landings and falls have larger
+    penalties.
 
     Args:
         robot: A robot with four or more legs.
@@ -265,10 +270,11 @@ def biped_rewards(
 ) -> dict[str, RewardTermCfg]:
     """Return rewards with pose and contacts of a gait as reference.
 
-    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
-    The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
-    faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
-    Low swings are penalised more, because feet that lift too little drag.
+    The linear velocity has a wide kernel for large errors and a narrow one for small
+    errors. The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot
+    turns faster than commanded. Kernels with roll and pitch rates are wide, so that
+    their gradient does not vanish. Low swings have a larger penalty, because feet that
+    lift too little drag on the ground.
     """
     terms = walking.rewards(robot, rough=rough)
     terms["body_ang_vel"].weight = -0.05
@@ -315,7 +321,7 @@ def rewards(
 
     Args:
         robot: The robot.
-        gait: Gait of a biped.
+        gait: Gait of a biped. None for other robots.
     """
     joints = acted_joints(robot)
     if gait is None:
@@ -338,7 +344,7 @@ def rewards(
 
 
 def terminations(robot: LeggedRobot) -> dict[str, TerminationTermCfg | None]:
-    """Return the time limit, a tilt of 70 degrees, and a low base."""
+    """Return terminations: time limit, a tilt above 70 degrees, and a low base."""
     terms = walking.terminations(rough=False)
     lowest = (0.72 if is_biped(robot) else 0.5) * robot.height
     terms["too_low"] = TerminationTermCfg(
@@ -374,7 +380,7 @@ def assistance(robot: LeggedRobot) -> EventTermCfg:
 
 
 class WalkCfg(VelocityCfg):
-    """Flat ground with a clocked trot, for four and more legs.
+    """Flat ground with a clocked trot, for four or more legs.
 
     A subclass sets scene, sim, commands, observations, actions, rewards, terminations
     and events with the functions of this file.
@@ -383,7 +389,7 @@ class WalkCfg(VelocityCfg):
     curriculum = {}
 
     def for_training(self) -> Self:
-        """Return the training configuration, in which 30% of the worlds stand."""
+        """Return the training configuration, in which 30% of the commands are zero."""
         cfg = super().for_training()
         command = copy.deepcopy(cfg.commands[walking.COMMAND])
         assert isinstance(command, mdp.UniformVelocityCommandCfg)

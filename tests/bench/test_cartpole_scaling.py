@@ -215,7 +215,7 @@ def test_too_long_runs_and_too_many_processes_are_skipped_with_a_reason(
     assert "about 32 s" in str(sweep._why_not(one, 200))
     many = contenders(CPU)["gym-async"]
     assert many.most is not None
-    assert "a process each" in str(sweep._why_not(many, many.most + 1))
+    assert "each world is a process" in str(sweep._why_not(many, many.most + 1))
 
 
 def test_a_task_is_swept_resumed_and_judged(tmp_path, capsys):

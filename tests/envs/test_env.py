@@ -209,7 +209,7 @@ def test_the_share_of_diverged_worlds_is_counted_since_the_last_log(
     assert env.take_log()["Health/nonfinite"] == lost_before
     env.sim.data.qvel[:2, 0] = float("nan")
     env.step(still(env))
-    with pytest.raises(TooManyNonfiniteError, match=r"2 of 4 .* share of 0\.500"):
+    with pytest.raises(TooManyNonfiniteError, match=r"2 of 4 .* fraction of 0\.500"):
         env.take_log()
 
 

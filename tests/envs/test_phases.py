@@ -288,8 +288,8 @@ def test_a_reset_is_for_the_same_worlds_in_all_its_phases(
     mask = torch.tensor([True, False])
     env.lifecycle.initialise(mask)
     assert objection(env, "apply", ~mask) == (
-        "The mask of apply() differs from that of initialise(). Pass the same mask "
-        "to all phases of a reset."
+        "The mask of apply() differs from the mask of initialise(). Pass the same "
+        "mask to all phases of a reset."
     )
     # Writing into the passed mask also has no effect.
     given = mask.clone()

@@ -52,7 +52,7 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
     # It fell: the observation is the state beyond the limit of 12 degrees.
     row = int(ended.nonzero()[0, 0])
     assert abs(float(seen[row, 2])) > 0.2094 and reward[row] == 1.0
-    with pytest.raises(EndedRowsError, match=rf"Rows \[{row}.*have finished"):
+    with pytest.raises(EndedRowsError, match=rf"Worlds \[{row}.*have finished"):
         env.step(torch.ones(3, dtype=torch.int64))
     others = ~ended
     kept = seen.clone()

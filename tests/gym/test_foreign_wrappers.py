@@ -159,7 +159,9 @@ def test_an_id_makes_the_environment_as_in_maniskill():
 def test_the_number_of_rows_can_be_repeated_and_not_changed():
     env: Any = gymnasium.make(ID, **SMALL)
     assert ManiSkillVectorEnv(env, N, True, False, True).record_metrics
-    with pytest.raises(ValueError, match="num_envs=7, but the environment has 3 rows"):
+    with pytest.raises(
+        ValueError, match="num_envs=7, but the environment has 3 worlds"
+    ):
         ManiSkillVectorEnv(env, 7)
-    with pytest.raises(TypeError, match="render_mode can be set only for an id"):
+    with pytest.raises(TypeError, match="render_mode can be set only if env is an id"):
         ManiSkillVectorEnv(env, render_mode="rgb_array")

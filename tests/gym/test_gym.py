@@ -178,7 +178,7 @@ BAD_RESETS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"options": {"reset_mask": np.ones(3, bool), "env_idx": [0]}},
         ValueError,
-        "which both select rows. Pass only one of them",
+        "which both select worlds. Pass only one of them",
     ),
     (
         {"options": {"reset_maks": np.ones(3, bool)}},
@@ -203,10 +203,10 @@ BAD_RESETS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"options": {"reset_mask": np.zeros(3, bool)}},
         ValueError,
-        "is False in all rows",
+        "is False in all worlds",
     ),
-    ({"options": {"env_idx": [3]}}, ValueError, "has 3; rows have indices 0 to 2"),
-    ({"options": {"env_idx": [-1]}}, ValueError, "has -1; rows have indices 0 to 2"),
+    ({"options": {"env_idx": [3]}}, ValueError, "has 3; worlds have indices 0 to 2"),
+    ({"options": {"env_idx": [-1]}}, ValueError, "has -1; worlds have indices 0 to 2"),
     (
         {"options": {"env_idx": np.ones(3, bool)}},
         TypeError,
@@ -234,7 +234,7 @@ def test_stepping_before_or_after_an_episode_is_an_error() -> None:
     with pytest.raises(ResetNeeded, match=r"Call reset\(\) before the first step"):
         env.step(torch.zeros(3, 1))
     env.reset(seed=0)
-    with pytest.raises(EndedRowsError, match=r"Rows \[.*have finished.*reset_mask"):
+    with pytest.raises(EndedRowsError, match=r"Worlds \[.*have finished.*reset_mask"):
         for _ in range(30):
             env.step(torch.ones(3, 1))
 
@@ -250,7 +250,7 @@ def test_an_unknown_id_is_refused_with_the_available_ones() -> None:
         gym_tasks.worlds(gym_tasks.cartpole(), 1, groups="actr")
     with pytest.raises(UnknownNameError, match="no task 'Cartpole-Balanse'"):
         mjlab.make("Cartpole-Balanse")
-    with pytest.raises(ValueError, match="has 1 world, not 3"):
+    with pytest.raises(ValueError, match="needs exactly 1 world, but got 3"):
         SingleEnv(cartpole().worlds)
     with pytest.raises(ValueError, match="Unknown reset option 'seed'"):
         SingleEnv(gym_tasks.worlds(gym_tasks.cartpole(), 1)).reset(options={"seed": 1})
@@ -280,7 +280,7 @@ def test_an_action_of_the_wrong_shape_is_refused_with_the_right_one() -> None:
 def test_wrappers_name_the_wrapped_environment() -> None:
     arrays = NumpyVectorEnv(gym_tasks.worlds(gym_tasks.scripted(), 2))
     for wrap in (FlattenActionSpace, lambda env: FrameStack(env, 2)):
-        with pytest.raises(TypeError, match="wraps environments with tensors"):
+        with pytest.raises(TypeError, match="needs an environment with tensors"):
             wrap(arrays)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="num_stack=0 has to be 1 or more"):
         FrameStack(arrays.tensors, 0)

@@ -311,7 +311,7 @@ def test_impossible_requests_are_refused_with_a_reason() -> None:
             env.reset(options=AGAIN | selector)
         name = next(iter(selector))
         assert str(caught.value) == (
-            f"options have 'reconfigure' and '{name}'. All rows share the scene, so "
+            f"options have 'reconfigure' and '{name}'. All worlds share the scene, so "
             f"only a full reset rebuilds it: remove '{name}'."
         )
         env.reset(options={"reconfigure": False} | selector)

@@ -309,8 +309,8 @@ def test_worlds_beyond_the_last_level_go_to_any():
         (
             mdp.schedule,
             {"target": "rate", "stages": [(0, 1.0)]},
-            "'rate' is not '<manager>/<term>/<parameter>', such as "
-            "'reward/alive/weight'.",
+            "'rate' is not an address; it has to be '<manager>/<term>/<parameter>', "
+            "such as 'reward/alive/weight'.",
         ),
         (
             mdp.command_range_schedule,
@@ -326,7 +326,7 @@ def test_worlds_beyond_the_last_level_go_to_any():
         (
             mdp.reward_weight_schedule,
             {"reward_name": "rate", "stages": [(10, (1.0, 2.0))]},
-            "(1.0, 2.0) has shape (2,); the parameter has shape ().",
+            "(1.0, 2.0) has shape (2,); it has to have the shape of the parameter, ().",
         ),
         (
             mdp.terrain_levels,

@@ -157,7 +157,7 @@ def test_loss_of_slow_muscles_counts_the_activation_one_step_later():
     reached = act + muscle_act_rate(u, act, prm) / 600
     expected = (((torques.torque(red, reached) - torque) / 100) ** 2).mean()
     assert torch.allclose(learner.loss(rows, None), expected, rtol=1e-5)
-    with pytest.raises(LearnerError, match="need `dynprm` and `timestep`"):
+    with pytest.raises(LearnerError, match="pass `dynprm` and `timestep`"):
         MuscleRegression(network, torques, layout)
 
 
@@ -268,7 +268,7 @@ def test_the_original_preset_requires_a_full_batch():
 
 
 def test_rows_of_another_model_are_refused():
-    with pytest.raises(LearnerError, match="Rows have 31 numbers; this model needs"):
+    with pytest.raises(LearnerError, match="Rows have 31 columns; this model needs"):
         learner_of().learn(torch.zeros(10, 31))
 
 
@@ -316,7 +316,7 @@ def test_weights_of_another_muscle_count_are_refused():
 def test_insufficient_memory_is_refused():
     network = MuscleNetwork(24, 6, 18)
     size = WeightStore.nbytes_for(network)
-    with pytest.raises(WeightError, match=f"need {size} bytes, not 100"):
+    with pytest.raises(WeightError, match=f"need {size} bytes, but memory has 100"):
         WeightStore(network, bytearray(100))
 
 
@@ -482,7 +482,7 @@ def test_arrays_of_a_cascade_include_the_earlier_output_and_the_weight():
     earlier, weight = np.ones((64, 18)), np.full(64, 0.5)
     learner = published(is_cascaded=True)
     assert learner.learn([torque, red, dense, earlier, weight])["rows"] == 56
-    with pytest.raises(LearnerError, match="30 numbers; this model needs 49"):
+    with pytest.raises(LearnerError, match="30 columns; this model needs 49"):
         learner.learn([torque, red, dense])
 
 

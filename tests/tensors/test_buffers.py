@@ -259,7 +259,10 @@ def test_lags_set_by_hand_are_clamped_or_refused():
     ("cfg", "message"),
     [
         (DelayCfg(min_lag=-1, max_lag=2), "min_lag is -1; a lag cannot be negative"),
-        (DelayCfg(min_lag=3, max_lag=2), "max_lag is 2, below min_lag, which is 3"),
+        (
+            DelayCfg(min_lag=3, max_lag=2),
+            "max_lag is 2; it has to be at least min_lag, 3",
+        ),
         (DelayCfg(hold_prob=1.5), "hold_prob is 1.5; it has to be a probability"),
         (DelayCfg(update_period=-4), "update_period is -4; it has to be 0 or more"),
     ],

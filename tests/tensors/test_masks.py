@@ -50,7 +50,7 @@ def test_a_scalar_is_written_to_integers(value):
 
 
 def test_a_float_value_does_not_fit_integers():
-    with pytest.raises(TypeError, match="float32 value does not fit"):
+    with pytest.raises(TypeError, match="float32 value cannot be written"):
         write_where(
             torch.zeros(1, dtype=torch.int64), torch.tensor([True]), torch.ones(1)
         )

@@ -136,9 +136,12 @@ def test_noise_of_a_world_does_not_depend_on_the_number_of_worlds():
         (UniformNoiseCfg(n_min=(0.0, 1.0, 2.0)), r"n_min .* 3 entries.*shape \(2,\)"),
         (
             UniformNoiseCfg(n_min=2.0, n_max=1.0),
-            "n_min .*joint_pos' is 2.0, above n_max",
+            "n_min .*joint_pos' is 2.0; it has to be at most n_max",
         ),
-        (GaussianNoiseCfg(std=-1.0), "std .*joint_pos' is negative: -1.0"),
+        (
+            GaussianNoiseCfg(std=-1.0),
+            "std .*joint_pos' is -1.0; it has to be 0 or more",
+        ),
         (ConstantNoiseCfg(operation="mul"), "'add', 'scale' or 'abs', not 'mul'"),
         (
             NoiseModelWithAdditiveBiasCfg(

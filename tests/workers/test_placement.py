@@ -95,16 +95,16 @@ def test_contradictory_placements_are_refused() -> None:
     with pytest.raises(PlacementError) as caught:
         find_placement("cpu", device="cuda:0")
     assert str(caught.value) == (
-        "Placement 'cpu' runs on the CPU, and the device is 'cuda:0'. Remove one of "
-        "the two."
+        "Placement 'cpu' runs on the CPU, but the device is 'cuda:0'. Remove one of "
+        "the two options."
     )
     cfg = env_cfg()
     cfg.sim.backend = "warp"
     with pytest.raises(PlacementError) as caught:
         find_placement("dual", cores=2).applied(cfg)
     assert str(caught.value) == (
-        "Placement 'dual' runs the native engine, and env.sim.backend is 'warp'. "
-        "Remove one of the two."
+        "Placement 'dual' runs the native engine, but env.sim.backend is 'warp'. "
+        "Remove one of the two options."
     )
 
 

@@ -295,7 +295,7 @@ class mat_shininess(FieldTerm, field="mat_shininess", operation="abs", minimum=0
 
 
 class mat_reflectance(FieldTerm, field="mat_reflectance", operation="abs", minimum=0.0):
-    """Set the reflectance of materials; one value for all worlds in the Warp engine."""
+    """Set the reflectance of materials. The Warp engine has one value per material."""
 
 
 class mat_texrepeat(FieldTerm, field="mat_texrepeat", axis_names=("x", "y")):

@@ -1,4 +1,4 @@
-"""Randomisation of gains and effort limits of explicit and MuJoCo's own actuators."""
+"""Randomisation of gains and effort limits, of explicit and of MuJoCo actuators."""
 
 from typing import Any, ClassVar
 
@@ -60,8 +60,8 @@ class _Numbers:
 class _ActuatorTerm(ManagerTermBase):
     """Base class of actuator terms.
 
-    Besides `model_fields`, the constructor expands the fields in which the chosen
-    actuators store the quantity.
+    In addition to `model_fields`, the constructor expands the model fields in which the
+    chosen actuators store the quantity.
     """
 
     model_fields: ClassVar[tuple[str, ...]]
@@ -142,14 +142,15 @@ class pd_gains(_ActuatorTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            kp_range: Range of position gains: one range, or one per name pattern of the
-                actuators' targets. None keeps the gains.
-            kd_range: Range of velocity gains, in the same form.
+            kp_range: Range of the numbers that `operation` applies to position gains:
+                one range, or a range per name pattern of the actuators' targets. None
+                keeps the gains.
+            kd_range: Range for the velocity gains, in the same form.
             asset_cfg: The actuators.
             operation: Operation on the gains as built.
             distribution: Distribution of the numbers.
             shared_random: Whether all actuators have the same draw.
-            group: Name of a group of correlated terms.
+            group: Name of a group of correlated terms; see `FieldTerm`.
             stream: Name of the random stream, set by the event manager.
         """
         name = stream_of(group, stream)
@@ -183,12 +184,13 @@ class effort_limits(_ActuatorTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: One range, or one per name pattern of the actuators' targets.
+            ranges: Range of the numbers that `operation` applies to effort limits: one
+                range, or a range per name pattern of the actuators' targets.
             asset_cfg: The actuators.
             operation: Operation on the limits as built.
             distribution: Distribution of the numbers.
             shared_random: Whether all actuators have the same draw.
-            group: Name of a group of correlated terms.
+            group: Name of a group of correlated terms; see `FieldTerm`.
             stream: Name of the random stream, set by the event manager.
         """
         numbers = self._numbers["ranges"]

@@ -28,7 +28,7 @@ value."""
 
 
 def with_all_axes(ranges: Any, axes: Iterable[str]) -> Any:
-    """Return ranges completed with (0, 0) for missing axes."""
+    """Return the ranges, with (0, 0) for axes that have none."""
     if not isinstance(ranges, Mapping):
         return ranges
     return dict.fromkeys(axes, (0.0, 0.0)) | dict(ranges)
@@ -40,7 +40,7 @@ class RandomizeError(ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """One number to randomise."""
+    """One number of a model field to randomise, with its range."""
 
     element: int
     """Index among the chosen elements."""
@@ -66,10 +66,10 @@ class Choice:
     """Number of axes (numbers) of an element."""
 
     what: str
-    """Kind of the elements, in the singular: "body"."""
+    """Kind of the elements, such as "body"."""
 
     label: str
-    """Name of the numbers, for messages: "geom_friction"."""
+    """Name of the randomised quantity in messages, such as "geom_friction"."""
 
     axis_names: Sequence[str] = ()
     """Names of the axes, if any."""
@@ -140,7 +140,7 @@ class Choice:
 
 
 def check_word(label: str, kind: str, word: str, valid: Any) -> None:
-    """Raise unless a word, such as a distribution's name, is one of the valid ones."""
+    """Raise unless `word`, such as the name of a distribution, is valid."""
     words = get_args(valid)
     if word not in words:
         raise RandomizeError(
@@ -183,7 +183,7 @@ def check_bounds(
 
 
 class Sampler:
-    """Sampler of one number per world and target."""
+    """Draws one random number per world and target."""
 
     def __init__(
         self,

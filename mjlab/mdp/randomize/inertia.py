@@ -193,7 +193,7 @@ class pseudo_inertia(ManagerTermBase):
                 "t3".
             distribution: Distribution of the parameters.
             shared_random: Whether all bodies have the same draw.
-            group: Name of a group of correlated terms.
+            group: Name of a group of correlated terms; see `FieldTerm`.
             stream: Name of the random stream, set by the event manager.
         """
         drawn = self._sampler.draw(env.rng, stream_of(group, stream)).double()
@@ -273,7 +273,7 @@ class payload(ManagerTermBase):
             half_size: Half extents of a box of uniform density, m; zero for a point.
             asset_cfg: The bodies.
             shared_random: Whether all bodies have the same payload.
-            group: Name of a group of correlated terms.
+            group: Name of a group of correlated terms; see `FieldTerm`.
             stream: Name of the random stream, set by the event manager.
         """
         name, bodies = stream_of(group, stream), self._bodies

@@ -66,7 +66,7 @@ class QuatTerm(ModelTerm, axis_names=("roll", "pitch", "yaw")):
             asset_cfg: The elements.
             distribution: Distribution of the numbers.
             shared_random: Whether all elements have the same draw.
-            group: Name of a group of correlated terms.
+            group: Name of a group of correlated terms; see `FieldTerm`.
             stream: Name of the random stream, set by the event manager.
         """
         drawn = self._sampler.draw(env.rng, stream_of(group, stream))
@@ -151,7 +151,7 @@ class encoder_bias(ManagerTermBase):
             asset_cfg: The joints.
             distribution: Distribution of the numbers.
             shared_random: Whether all joints have the same draw.
-            group: Name of a group of correlated terms.
+            group: Name of a group of correlated terms; see `FieldTerm`.
             stream: Name of the random stream, set by the event manager.
         """
         drawn = self._sampler.draw(env.rng, stream_of(group, stream))
@@ -278,7 +278,7 @@ class ChoiceTerm(ModelTerm):
             choices: Candidate names, from the entity's file or from the scene.
             asset_cfg: The elements.
             shared_random: Whether all elements get the same choice.
-            group: Name of a group of correlated terms.
+            group: Name of a group of correlated terms; see `FieldTerm`.
             stream: Name of the random stream, set by the event manager.
         """
         name = stream_of(group, stream)

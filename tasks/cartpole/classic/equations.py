@@ -78,7 +78,8 @@ class ClassicCartpoleCfg(Config):
     """Seed of all initial states. The states of world i do not depend on `num_envs`."""
 
     integrator: Integrator = "euler"
-    """"euler" moves with the old velocities, "semi_implicit" with the new ones."""
+    """"euler" integrates positions with the old velocities, "semi_implicit" with the
+    new velocities."""
 
     autoreset: bool = True
     """Reset a finished world in the same step. Otherwise it stays in place, with a

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class KernelCartpoles(ClassicWorlds):
-    """Worlds that are stepped, terminated and reset by one kernel launch.
+    """Classic cartpoles, stepped, terminated and reset by one kernel launch.
 
     With equal seeds, `TensorCartpoles` produces the same episodes, bit for bit.
     """

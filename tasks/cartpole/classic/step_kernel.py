@@ -168,7 +168,7 @@ def _reset(
 
 @dataclass(frozen=True)
 class KernelRollout:
-    """Data of several steps of all worlds, one row per step."""
+    """Actions and results of several steps of all worlds."""
 
     actions: torch.Tensor
     """Actions, shape (steps, num_envs), int64; write them before a run."""
@@ -225,7 +225,7 @@ class StepKernel:
                 terminated plus 2 for truncated. None resets finished worlds in the same
                 step.
             max_steps: Steps after which an episode is truncated.
-            semi_implicit: Whether positions move with the new velocities.
+            semi_implicit: Whether to integrate positions with the new velocities.
             fall_reward: Reward of the step in which an episode terminates.
             threads_per_block: Threads per block on a CUDA device.
         """
@@ -261,7 +261,7 @@ class StepKernel:
         )
 
     def step(self, actions: torch.Tensor) -> None:
-        """Step all worlds with one launch, in their own memory."""
+        """Step all worlds in place, with one launch."""
         self._step.set_param_at_index_from_ctype(0, self._actions_type(actions))
         self._launch(self._step)
 
@@ -325,7 +325,7 @@ class StepKernel:
 
 
 class LaunchSequence:
-    """Prepared steps: one graph on CUDA, a loop of launches elsewhere."""
+    """Sequence of prepared steps: one graph on CUDA, a loop of launches on the CPU."""
 
     def __init__(self, launches: list[Any], device: torch.device) -> None:
         self._launches = launches

@@ -21,9 +21,9 @@ from mjlab.tasks.cartpole.classic.worlds import ClassicWorlds
 
 
 class TensorCartpoles(ClassicWorlds):
-    """Worlds that are stepped by about sixty torch operations, on any device.
+    """Classic cartpoles, stepped by about sixty torch operations on any device.
 
-    No operation branches on data, so a step can be captured in a CUDA graph.
+    No operation branches on data, so a CUDA graph can capture a step.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ def moved(
     Args:
         rows: Position, velocity, angle and angular velocity, shape (4, num_envs).
         push: Force divided by the total mass, shape (num_envs,), m/s².
-        semi_implicit: Whether positions move with the new velocities.
+        semi_implicit: Whether to integrate positions with the new velocities.
     """
     position, velocity, angle, turning = rows
     square = angle * angle

@@ -1,4 +1,4 @@
-"""Base class of both classic cartpoles: memory, seeds, resets and results."""
+"""Base class of both classic cartpoles: state tensors, seeds, resets and results."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class ClassicWorlds:
     def __init__(
         self, cfg: ClassicCartpoleCfg, device: torch.device | str = "cpu"
     ) -> None:
-        """Allocate memory; a subclass then resets all worlds.
+        """Allocate the tensors. The subclass must then reset all worlds.
 
         Args:
             cfg: Settings of the worlds. Not modified.
@@ -86,8 +86,8 @@ class ClassicWorlds:
         check_when(when)
         if ignore_terminations:
             raise ClassicCartpoleError(
-                "Finished worlds stay in place, so ignore_terminations=True is not "
-                "supported."
+                "ignore_terminations=True is not supported, because finished worlds do "
+                "not move until they are reset."
             )
         cfg = self.cfg
         lacks_final = final_obs and not cfg.final_observations
