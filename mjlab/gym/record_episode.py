@@ -228,7 +228,7 @@ class RecordEpisode(TensorWrapper):
         env_idxs_to_flush: Sequence[int] | None = None,
         save: bool = True,
     ) -> None:
-        """Write the finished episodes that are held, or else the current episodes.
+        """Write or discard the held episodes, or else the current episodes.
 
         With `save_on_reset=False`, the last finished episode of each world is held. In
         a world without a held episode, the current episode ends here; its remaining
@@ -238,14 +238,14 @@ class RecordEpisode(TensorWrapper):
             verbose: Whether to log the path of the file.
             ignore_empty_transition: Whether to omit trajectories without steps.
             env_idxs_to_flush: Indices of the worlds. None means all.
-            save: Whether to write. If False, the current episodes are discarded.
+            save: Whether to write. If False, the episodes are discarded.
         """
         if self._trajectories is None or self._observations is None:
             return
         options = None if env_idxs_to_flush is None else {"env_idx": env_idxs_to_flush}
-        ending = Ending.REQUESTED if save else Ending.DROPPED
+        ending = Ending.REQUESTED if save else Ending.DISCARDED
         if save and not ignore_empty_transition:
-            ending = Ending.WRITTEN_EMPTY
+            ending = Ending.REQUESTED_EMPTY
         self._trajectories.turn(self.rows_of(options), ending, self._observations)
         if verbose:
             _log.info("Trajectories go to %s.", ", ".join(map(str, self.files)))

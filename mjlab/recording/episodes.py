@@ -15,6 +15,11 @@ FLAGS = ("success", "fail")
 _HEAD = len(CONTROL)
 _STEPPED, _ENDING, _BEGINS = range(_HEAD)
 
+_OF_HELD = (Ending.REQUESTED, Ending.REQUESTED_EMPTY, Ending.DISCARDED)
+"""Endings that concern the held episode of a world, if there is one."""
+
+_WITHOUT_EPISODE = (Ending.CONTINUES, Ending.DROPPED, Ending.DISCARDED)
+"""Endings that yield no episode."""
 
 BLOCK_BYTES = 8 * 2**20
 """Size of a block of rows in host memory."""
@@ -130,20 +135,21 @@ class EpisodeCutter:
             begin: Start of the next episode, if any.
         """
         held = self._held[world]
-        if ending is Ending.REQUESTED and held is not None:
+        if held is not None and ending in _OF_HELD:
             self._held[world] = None
-            return [held]  # The current episode continues.
+            # The current episode continues.
+            return [] if ending is Ending.DISCARDED else [held]
         running = self._running[world]
         if ending is not Ending.CONTINUES or begin is not None:
             self._running[world] = begin
-        if running is None or ending in (Ending.CONTINUES, Ending.DROPPED):
+        if running is None or ending in _WITHOUT_EPISODE:
             return []
         episode = Episode(world, running, self._rows(world, running.row, end))
         if ending is Ending.HELD:
             self.num_unrequested += held is not None
             self._held[world] = episode
             return []
-        is_written = len(episode.rows) > 0 or ending is Ending.WRITTEN_EMPTY
+        is_written = len(episode.rows) > 0 or ending is Ending.REQUESTED_EMPTY
         return [episode] if is_written else []
 
     def _store(self, rows: np.ndarray) -> None:

@@ -40,8 +40,12 @@ class Ending(IntEnum):
     """The held episode is written. If no episode is held, the current episode ends and
     is written."""
 
-    WRITTEN_EMPTY = 5
-    """Like `WRITTEN`, also for an episode without a step."""
+    REQUESTED_EMPTY = 5
+    """Like `REQUESTED`, also for an episode without a step."""
+
+    DISCARDED = 6
+    """The held episode is not written. If no episode is held, the current episode ends
+    and is not written."""
 
 
 @dataclass(frozen=True)

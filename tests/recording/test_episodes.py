@@ -59,6 +59,31 @@ def test_rows_are_cut_into_episodes_by_their_flags(size: int, block_rows: int) -
     assert cutter.num_unrequested == 0
 
 
+@pytest.mark.parametrize(
+    ("ending", "found"),
+    [
+        (Ending.REQUESTED, [[10], [11]]),
+        (Ending.REQUESTED_EMPTY, [[10], [11]]),
+        (Ending.DISCARDED, []),
+    ],
+)
+def test_a_request_concerns_the_held_episode_before_the_current_one(
+    ending: Ending, found: list[list[int]]
+) -> None:
+    rows = [
+        (0, 0, 1, 0),
+        (1, Ending.HELD, 1, 10),
+        (1, 0, 0, 11),
+        (0, ending, 0, 0),
+        (0, ending, 0, 0),
+    ]
+    stream = np.array(rows, np.uint8)[:, None, :]
+    beginnings = np.zeros((2, 1), np.uint8)
+    shared = np.zeros((len(rows), 1), np.uint8)
+    episodes = a_cutter(1).add(Steps(stream, beginnings, shared))
+    assert [each.rows[:, 3].tolist() for each in episodes] == found
+
+
 def test_an_episode_keeps_its_beginning_when_memory_is_used_again() -> None:
     rows = np.zeros((2, 1, VALUE.row_bytes), np.uint8)
     beginnings, shared = np.zeros((2, 3), np.uint8), np.zeros((2, 4), np.uint8)

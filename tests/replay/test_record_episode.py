@@ -450,6 +450,17 @@ def test_without_save_on_reset_an_episode_waits_for_a_request(
     assert load(tmp_path / "run.h5")[0]["start/step_counter"] == 3
 
 
+def test_discarding_a_held_episode_leaves_the_current_one(tmp_path: Path) -> None:
+    env = recorded(gym_tasks.scripted(), tmp_path, num_envs=1, save_on_reset=False)
+    env.reset(seed=0)
+    steps(env, 4)  # The first episode ends after 3 steps.
+    env.flush_trajectory(save=False)
+    steps(env, 1)
+    env.flush_trajectory()
+    env.close()
+    assert lengths(tmp_path / "run.h5") == [(0, 2)]
+
+
 # --- Selection of episodes ------------------------------------------------------------
 
 
