@@ -173,7 +173,7 @@ def test_an_option_with_an_unknown_name_is_refused(folder, given, said):
         adopt(folder / "point.xml", overrides=given)
 
 
-def test_names_of_sides_become_the_shortest_rule_that_holds():
+def test_side_names_become_the_shortest_matching_rule():
     pairs = [("L_rail_1", "R_rail_1"), ("Left_Hip", "Right_Hip")]
     assert name_rule(pairs) == (("Left", "Right"), ("L", "R"))
     assert name_rule([("hip_1", "hip_2")]) == (("hip_1", "hip_2"),)
@@ -182,7 +182,7 @@ def test_names_of_sides_become_the_shortest_rule_that_holds():
     assert rule == (("l_hip", "r_hip"),)
 
 
-def test_a_robot_with_one_heavy_arm_is_reported_as_unequal(folder):
+def test_robot_with_one_heavy_arm_is_reported_as_asymmetric(folder):
     spec = mujoco.MjSpec.from_string(point_biped())
     spec.geom("left_toe").mass = 0.5
     file = folder / "heavy.xml"

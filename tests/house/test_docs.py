@@ -382,7 +382,7 @@ RUN_BY = {
         "test_recorder_of_the_page_writes_a_recording",
     ),
     "docs/howto/exam.md": (
-        "tests/cli/test_exam.py::test_adapter_of_the_page_takes_the_exam",
+        "tests/cli/test_exam.py::test_adapter_from_the_docs_takes_the_exam",
     ),
     "docs/howto/export_a_policy.md": (
         "tests/tasks/test_first_task.py::"

@@ -43,7 +43,7 @@ def test_the_lines_and_tests_of_each_fault_exist():
         {"killed_by": "tests/house/test_faults.py::test_of_no_name"},
     ],
 )
-def test_a_stale_fault_is_named(change):
+def test_outdated_fault_is_named(change):
     fault = read_faults()[0]
     assert stale_faults([fault]) == []
     (message,) = stale_faults([fault | change])

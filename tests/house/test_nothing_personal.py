@@ -73,7 +73,7 @@ def parts_of(data: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout of git")
-def test_no_tracked_file_names_a_folder_or_host_of_its_maker():
+def test_no_tracked_file_names_a_machine_folder_or_host():
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True
     )
@@ -127,11 +127,11 @@ def checkpoint() -> bytes:
         b"trained on anns-laptop-3, by night",
     ],
 )
-def test_a_planted_trace_of_a_machine_is_found(data):
+def test_planted_machine_name_is_found(data):
     assert len(set(faults_in(data, host="anns-laptop-3"))) == 1
 
 
-def test_a_link_is_where_it_leads(tmp_path):
+def test_link_target_is_checked_for_machine_names(tmp_path):
     link = tmp_path / "link"
     link.symlink_to("/home/ann/mjlab")
     assert faults_in(content(link)) == ["/home/ann/mjlab"]

@@ -27,7 +27,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("python", PYTHONS)
-def test_the_wheel_lists_trains_and_films(
+def test_wheel_lists_tasks_trains_and_records_video(
     python, wheel, tmp_path, record_property, renderer_works
 ):
     environment = tmp_path / "environment"

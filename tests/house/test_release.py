@@ -94,7 +94,7 @@ def said_by_figures(name: str) -> set[str]:
     }
 
 
-def test_systems_and_pythons_that_are_claimed_are_those_that_it_ran_on():
+def test_claimed_systems_and_pythons_have_been_tested():
     systems = {said.split()[0] for said in said_by_figures("system")}
     pythons = {said.rpartition(".")[0] for said in said_by_figures("python")}
     claimed = [line.split(" :: ") for line in PROJECT["classifiers"]]
@@ -150,7 +150,7 @@ def test_classifiers_are_those_of_the_index(built):
 
 
 @pytest.mark.slow
-def test_models_policies_clips_and_pages_are_in_both(built):
+def test_models_policies_clips_and_pages_are_in_wheel_and_sdist(built):
     _, (wheel, archive) = built
     in_wheel = set(zipfile.ZipFile(wheel).namelist())
     with tarfile.open(archive) as file:
@@ -168,7 +168,7 @@ def test_models_policies_clips_and_pages_are_in_both(built):
 
 
 @pytest.mark.slow
-def test_metadata_is_whole(built):
+def test_package_metadata_is_complete(built):
     _, (wheel, _) = built
     with zipfile.ZipFile(wheel) as file:
         (name,) = [n for n in file.namelist() if n.endswith(".dist-info/METADATA")]

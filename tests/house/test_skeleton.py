@@ -36,7 +36,7 @@ def import_mjlab(*path: Path, then: str = "") -> subprocess.CompletedProcess[str
     return run(sys.executable, "-I", "-c", code)
 
 
-def test_the_mjlab_under_test_is_this_one():
+def test_imported_mjlab_is_this_checkout():
     assert Path(mjlab.__file__).parent == ROOT / "mjlab"
 
 

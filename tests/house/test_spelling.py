@@ -27,7 +27,7 @@ def test_no_word_is_misspelt():
     assert slips_in(*PLACES) == []
 
 
-def test_a_planted_slip_is_found_and_a_word_of_the_list_is_not(tmp_path):
+def test_planted_misspelling_is_found_and_listed_word_is_accepted(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# A hieght\n\nThe reacher recieves.\n")
     assert slips_in(str(page)) == [

@@ -52,6 +52,6 @@ def test_a_message_of_the_page_is_in_the_source(message):
     assert is_said(message, said())
 
 
-def test_a_message_that_nothing_says_is_found():
+def test_message_missing_from_the_source_is_found():
     assert not is_said("There is no tusk ...", said())
     assert not is_said("There is no task called ... here", said())

@@ -7,7 +7,7 @@ from mjlab.motion.tools.channel import pendulum_path
 
 
 @pytest.mark.parametrize(("height", "hertz"), [(0.7, 0.5), (0.7, 1.5), (1.4, 0.5)])
-def test_a_mass_sways_less_than_its_support_the_higher_and_the_faster(
+def test_centre_of_mass_sways_less_than_its_support(
     height: float, hertz: float
 ) -> None:
     """A support that swings has a mass that swings with it, by 1 / (1 + h w² / g)."""

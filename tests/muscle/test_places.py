@@ -311,7 +311,7 @@ def run_example(folder: Path, *options: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.slow
-def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
+def test_published_program_reads_a_settings_file(tmp_path: Path) -> None:
     path = tmp_path / "walk.yaml"
     path.write_text(
         "# Sizes.\nnum_envs: 2\nsteps: 8\niterations: 2\n"
@@ -329,13 +329,13 @@ def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
     assert found.returncode != 0 and "episode_length_s" in found.stderr
 
 
-def test_a_file_of_scalars_that_is_not_there_is_named_in_one_line() -> None:
+def test_missing_settings_file_is_named_in_one_line() -> None:
     with pytest.raises(SystemExit) as caught:
         example().read_scalars(Path("missing.yaml"))
     assert str(caught.value) == "--env_file missing.yaml: no such file"
 
 
-def test_no_file_of_scalars_makes_an_object(tmp_path: Path) -> None:
+def test_settings_file_cannot_create_objects(tmp_path: Path) -> None:
     path, made = tmp_path / "walk.yaml", tmp_path / "made"
     path.write_text(f"seed: !!python/object/apply:os.mkdir ['{made}']\n")
     with pytest.raises(yaml.YAMLError, match="could not determine a constructor"):

@@ -85,7 +85,7 @@ def ran_alone(request: pytest.FixtureRequest, **more: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_a_writer_may_die_before_any_call_of_the_disk(
+def test_killed_writer_leaves_valid_files_at_any_disk_call(
     make: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     if ran_alone(request):
