@@ -118,7 +118,7 @@ def test_torque_limits_are_the_control_ranges_of_motors(six, two):
 
 
 def test_the_effective_inertia_of_a_knee_is_that_of_its_shank(two):
-    """Against the parallel-axis theorem, with the ends of a capsule left out."""
+    """Compared with the parallel-axis theorem, without the ends of the capsule."""
     rod, toe, armature = 0.5 * 0.28**2 / 3.0, 0.1 * 0.3**2, 0.01
     found = two.motors["left_knee"].loop_inertia
     assert found == pytest.approx(rod + toe + armature, rel=0.03)

@@ -327,7 +327,7 @@ def test_minibatches_are_fixed_in_number_or_in_size():
 
 
 class Always:
-    """Pushes to the right."""
+    """Policy that always pushes to the right."""
 
     def begin(self, num_envs):
         self.num = num_envs
@@ -387,7 +387,7 @@ def test_targets_are_three_rewards_and_a_value_unless_the_episode_ended():
 
 
 def by_chance(num, seed):
-    """An actor that only acts by chance, so that some episodes outlast a piece."""
+    """An actor with random actions, so that some episodes are longer than a sequence."""
     actor = Actor(num, seed=seed, first=0, total=num)
     actor._chance = torch.ones(num)
     return actor, [Sequences(*parts) for parts in actor.collect(None, 300)]

@@ -1,4 +1,4 @@
-"""Bundle for a machine with a GPU: cut library, parts that unpack there, kernels."""
+"""Bundle for a machine with a GPU: reduced library, unpacking, compiled kernels."""
 
 import ctypes
 import os

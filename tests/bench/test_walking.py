@@ -1,4 +1,4 @@
-"""`bench/walking.py`: table, file, and other disturbances than the task's."""
+"""`bench/walking.py`: table, file, and disturbances other than the task's."""
 
 import json
 import sys

@@ -369,7 +369,7 @@ def test_a_network_changes_its_type_and_keeps_the_common_fields():
 
 @dataclass(kw_only=True)
 class Ordered:
-    """Checks itself."""
+    """Configuration that validates its own fields."""
 
     low: float = 0.0
     """The lower bound."""

@@ -201,7 +201,7 @@ def test_imports_of_the_projects_own_modules_become_relative(tmp_path):
 
 
 def test_functions_of_mathematics_keep_their_value_with_other_arguments():
-    """The oracle of each expression is the formula of mjlab 1.6 in words."""
+    """Each expression is compared with the formula of mjlab 1.6, written out here."""
     import torch
 
     from mjlab.tensors import math as ours

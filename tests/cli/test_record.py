@@ -56,7 +56,7 @@ def test_recording_uses_the_seed_of_the_command_line(tmp_path):
 
 
 class Counting:
-    """Policy with memory: its action is a tenth of the number of remembered steps."""
+    """Policy with state: its action is a tenth of its number of calls."""
 
     def __init__(self, num_envs: int, remembered: float) -> None:
         self._steps = torch.full((num_envs, 1), remembered)

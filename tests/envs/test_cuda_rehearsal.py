@@ -69,7 +69,7 @@ def begin(env: ManagerBasedRlEnv) -> None:
 def compare(
     device: StandIn, fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv
 ) -> None:
-    """Take the same steps in both; they are equal, without reads or uploads."""
+    """Take the same steps in both; require equal results without host reads."""
     random = torch.Generator().manual_seed(0)
     ended = 0
     for env in (fused, eager):

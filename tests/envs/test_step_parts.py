@@ -18,7 +18,7 @@ from mjlab.sim.fields import FORWARD_FIELDS
 
 
 def flags(*ended: bool) -> Any:
-    """Terminations of worlds that can be removed and added."""
+    """Termination manager with these ended worlds, which can end and exclude others."""
     dones = torch.tensor(ended)
     terminated, time_outs = dones.clone(), torch.zeros_like(dones)
 

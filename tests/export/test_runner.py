@@ -321,7 +321,7 @@ def other_joints(change: Callable[[np.ndarray], np.ndarray]) -> type[Faulty]:
 
 
 class Forgets(Faulty):
-    """Restarts in each period."""
+    """Policy that restarts in each period."""
 
     policy: ContractPolicy
 

@@ -187,7 +187,7 @@ def late_nan(found: dict[str, Any]) -> None:
 
 
 class Sticks:
-    """An encoder that is stuck at its 40th value."""
+    """Encoder that is stuck at its 40th value."""
 
     def __init__(self) -> None:
         self.shown: list[float] = []

@@ -1,4 +1,4 @@
-"""Adapters: seeds are used once, bounds are valid, and ends stop a row."""
+"""Adapters: seeds are used once, bounds are valid, and episode ends stop a world."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Gymnasium's wrappers around the form with arrays (T-08).
+"""Gymnasium's wrappers around `NumpyVectorEnv` (T-08).
 
-A wrapper around three rows has the same results as around each single row.
+A wrapper around three worlds gives the same results as around each single world.
 """
 
 from collections.abc import Callable

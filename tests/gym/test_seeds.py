@@ -1,4 +1,4 @@
-"""Independent rows, portable specs, and messages for missing packages."""
+"""Independent worlds, portable specs, and messages for missing packages."""
 
 import pickle
 import subprocess
@@ -32,7 +32,7 @@ def draw(num_envs: int) -> torch.Tensor:
 
 
 def told(result: Any, row: int) -> list[Any]:
-    """Return all results of a step for a row."""
+    """Return all results of a step for one world."""
     observations, reward, terminated, truncated, info = result
     figures = info["final_info"]["episode"]
     return [

@@ -1,4 +1,4 @@
-"""Wrappers around the form with tensors, on a counter with known numbers."""
+"""Wrappers around `TorchVectorEnv`, on a counter with known values."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Imports point down, and third parties stay in their rooms.
+"""Imports point to lower rooms, and third-party packages stay in their rooms.
 
-The rules and what checks them stand in `architecture.py`; here they are applied to the
-project, and to planted faults that they must find.
+The rules are in `tests/tools/architecture.py`. The tests apply them to the project, and
+to planted violations that the rules must find.
 """
 
 import subprocess

@@ -1,8 +1,8 @@
-"""Every command line of the README and of the pages is run, or says why it is not.
+"""Every command on a page is run by a test, or has a reason why not.
 
-A line of a page is typed as it stands, made shorter by a few options; so is a line that
-somebody adds. What another test does, and what nobody can run here, is listed with that
-test or with its reason.
+A test runs each command as printed, with options that shorten it; new commands on a
+page are included automatically. Commands that another test runs, or that no test can
+run, are listed with that test or with the reason.
 """
 
 import os
@@ -346,7 +346,7 @@ def test_extras_that_pages_install_are_declared():
 
 
 def shorter(line: str) -> str:
-    """A line that does the same in less time, and opens nothing."""
+    """Return a command that does the same in less time and opens no window."""
     words = [word.removesuffix(".py").rpartition("/")[2] for word in line.split()]
     program = words[0] if words[0] != "python" else words[1]
     program = words[1] if program == "mjlab" else program
@@ -392,7 +392,7 @@ def test_commands_are_shortened_by_options_of_their_program():
 
 
 def type_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Type a line as it would be typed in the repository."""
+    """Run a command as a user types it in the repository."""
     program, *arguments = shlex.split(line.replace("YOUR-TASK", TASK))
     module = ["-m", "mjlab"] if program == "mjlab" else []
     assert program in ("mjlab", "python"), line
@@ -423,7 +423,7 @@ def trained(tmp_path_factory) -> Path:
 
 
 def record(folder: Path) -> None:
-    """Record four short episodes, with what their two groups observe."""
+    """Record four short episodes, with the observations of both groups."""
     import torch
 
     import mjlab

@@ -1,6 +1,7 @@
-"""The Dockerfiles say what the README says.
+"""Dockerfiles follow the installation steps of the README.
 
-They are read, not built: there is no Docker here, and a build would fetch gigabytes.
+The files are compared as text. Images are not built, because Docker is not available
+here and a build downloads gigabytes.
 """
 
 import re
@@ -42,7 +43,7 @@ def steps(request) -> Steps:
 
 
 def departures(steps: Steps, commands: list[str]) -> list[str]:
-    """Return what the README has done to install, and the file does not."""
+    """Return the README's installation steps that a Dockerfile lacks."""
     make, install, *_ = commands
     make, _, activate = make.partition(" && ")
     assert activate == ". .venv/bin/activate"

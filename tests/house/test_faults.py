@@ -1,4 +1,4 @@
-"""The planted faults of `tests/mutants` fit the code and the tests of today."""
+"""The faults in `tests/mutants` match the current code and tests."""
 
 from pathlib import Path
 

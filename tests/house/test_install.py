@@ -1,7 +1,7 @@
-"""A checkout, an editable install and a wheel, used from a folder with `tasks/` in it.
+"""A checkout, an editable install and a wheel, used from a folder that has `tasks/`.
 
-Each has an environment of its own that borrows all packages but this project, so that
-only its own metadata can be found.
+Each has a separate environment with all packages except this project, so that only its
+own metadata is found.
 """
 
 import os

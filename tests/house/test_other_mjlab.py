@@ -47,7 +47,7 @@ def install_theirs(site: Path) -> None:
 
 
 def install_ours(site: Path) -> None:
-    """Write what a wheel of this project installs, without data files."""
+    """Write the files of this project's wheel, without data files."""
     for package in ("mjlab", "mjlab_fused"):
         shutil.copytree(
             ROOT / package,

@@ -1,7 +1,7 @@
-"""The wheel, used with each Python that is at hand, without a network.
+"""The wheel in each available Python version, without a network.
 
-`MJLAB_PYTHONS` names interpreters, joined as in PATH, that have all packages that the
-wheel asks for. Without it, the interpreter of the tests is used.
+`MJLAB_PYTHONS` lists interpreters, joined as in PATH, that have all required packages.
+Without it, the interpreter of the tests is used.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What would be released: its version, what it claims, and the files that are built."""
+"""Release checks: version, claimed platforms, and built files."""
 
 import re
 import subprocess
@@ -38,7 +38,7 @@ def tags_of_this_commit() -> list[str]:
 
 
 def faults_of_release(changelog: str, version: str, tags: list[str]) -> list[str]:
-    """Return what does not fit together."""
+    """Return inconsistencies between version, changelog and tag."""
     heading, faults = newest_heading(changelog), []
     pattern = rf"{re.escape(version)} \((unreleased|\d{{4}}-\d\d-\d\d)\)"
     if re.fullmatch(pattern, heading) is None:
@@ -87,7 +87,7 @@ def test_the_version_is_defined_in_one_place():
 
 
 def said_by_figures(name: str) -> set[str]:
-    """Systems or Pythons of the machines that made the figures which are kept."""
+    """Return the systems or Python versions of machines in the stored results."""
     texts = [file.read_text("utf-8") for file in RESULTS.glob("*.json")]
     return {
         said for text in texts for said in re.findall(rf'"{name}": "([^"]*)"', text)

@@ -1,7 +1,7 @@
-"""No word of a page, a docstring or a comment is one that codespell knows as a slip.
+"""Pages, docstrings and comments contain no misspelling that codespell knows.
 
-Its list of slips comes with it, and nothing is asked of a network. It finds common ones
-and knows no grammar; words that look like one and are right stand in `pyproject.toml`.
+codespell has its own word list and needs no network. It finds common misspellings only.
+Correct words that it reports are listed in `pyproject.toml`.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""What the test session does around the tests."""
+"""Plugins and locks of the test session."""
 
 import os
 import subprocess

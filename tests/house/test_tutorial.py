@@ -1,4 +1,4 @@
-"""Notebooks run from top to bottom, and are kept without machine paths."""
+"""Notebooks run from top to bottom, and are stored without machine paths."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""The written task has the intervals as ranges, and names what is not determined."""
+"""The written task has the intervals as ranges, and lists undetermined parameters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Actions: dealing them out, their history, and the terms on joints and tendons."""
+"""Actions: columns of the terms, history, and terms on joints and tendons."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Commands: timers, classes of velocity commands, poses, and their figures."""
+"""Commands: timers, classes of velocity commands, poses, and metrics."""
 
 import copy
 import itertools
@@ -55,7 +55,7 @@ def reset(env: Any, mask: torch.Tensor) -> None:
 
 
 def step(env: Any, done: torch.Tensor | None = None) -> None:
-    """Do what the environment does for commands in a step without physics."""
+    """Update commands as the environment does in a step, without physics."""
     env.rng.advance()
     env.episode_length_buf += 1
     _begin(env, env.mask() if done is None else done)
@@ -191,7 +191,7 @@ def test_overdue_command_has_no_time_left() -> None:
 
 
 class Recorder(CommandTerm):
-    """Writes down what is called."""
+    """Records the calls of a command term."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("steps",)
 

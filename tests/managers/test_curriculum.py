@@ -1,4 +1,4 @@
-"""Curricula: when they run, and what they log."""
+"""Curricula: time of their calls, and their logs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Times of events, and the worlds that they change."""
+"""Events: their times, and the worlds that they change."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.worlds.small_world import small_world
 
 
 class record(ManagerTermBase):
-    """Counts how often it happened in each world."""
+    """Count the calls for each world."""
 
     def __init__(self, cfg: EventTermCfg, env: Any) -> None:
         super().__init__(cfg, env)
@@ -36,7 +36,7 @@ def counts(events: EventManager, name: str) -> list[int]:
 
 
 def run_step(env: FakeEnv, events: EventManager, reset: torch.Tensor | None = None):
-    """Do what the environment does with events in a step."""
+    """Run events as the environment does in a step."""
     env.rng.advance()
     env.common_step_counter += 1
     events.apply("step", env.step_dt)
@@ -50,7 +50,7 @@ def run_step(env: FakeEnv, events: EventManager, reset: torch.Tensor | None = No
 def happening_times(
     env: FakeEnv, events: EventManager, steps: int, resets: dict[int, torch.Tensor]
 ) -> list[list[int]]:
-    """The steps at which the event `record` happened in each world."""
+    """Return the steps in which the event `record` ran in each world."""
     times: list[list[int]] = [[] for _ in range(env.num_envs)]
     before = counts(events, "record")
     for step in range(1, steps + 1):

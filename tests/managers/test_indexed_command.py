@@ -1,4 +1,4 @@
-"""Command terms with world indices: when they draw, and which worlds they update."""
+"""Command terms with world indices: time of sampling, and updated worlds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Figures of episodes, by hand arithmetic."""
+"""Episode metrics, compared with hand arithmetic."""
 
 import pytest
 import torch

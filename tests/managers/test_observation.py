@@ -1,4 +1,4 @@
-"""Groups of observations: their stages by hand arithmetic, and what they remember."""
+"""Observation groups: processing stages by hand arithmetic, and their state."""
 
 import warnings
 
@@ -38,7 +38,7 @@ def image(env):
 
 
 class Total(ManagerTermBase):
-    """The sum of the positions since the reset: a term with a memory."""
+    """Sum of the positions since the reset: a term with state."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)
@@ -85,7 +85,7 @@ def observe(env, manager, value=None):
 
 
 def unit(env, group, kind, width):
-    """The numbers in [0, 1) behind a group's noise, from the generator itself."""
+    """The uniform numbers behind a group's noise, in [0, 1), from the generator."""
     return env.rng.draw(f"observation/{group}/{kind}", width)
 
 
@@ -476,7 +476,7 @@ def test_uint8_images_keep_their_type_with_delay_and_history():
 
 
 def everything(env):
-    """A manager with every feature that remembers or draws."""
+    """A manager with every stateful or random feature."""
     noise = UniformNoiseCfg(n_min=-0.1, n_max=0.1)
     terms = {
         "a": term(noise=noise, clip=(-50.0, 50.0), history_length=3),

@@ -1,4 +1,4 @@
-"""The sum of weighted terms, its figures, and what it does with NaN."""
+"""Rewards: weighted sum, logs, and non-finite terms."""
 
 import pytest
 import torch
@@ -25,7 +25,7 @@ def fake(num_envs=4, columns=2):
 
 
 class Calls(ManagerTermBase):
-    """Returns how often it was called since the reset."""
+    """Term that returns its number of calls since the reset."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)

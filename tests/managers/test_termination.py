@@ -1,4 +1,4 @@
-"""Which episodes end, why, and what the log says of it."""
+"""Terminations: finished episodes, their reasons, and logs."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What events do to the state of worlds."""
+"""Event terms, compared with hand arithmetic and MuJoCo C."""
 
 import math
 from typing import Any
@@ -104,7 +104,7 @@ def test_a_turn_of_the_root_is_roll_then_pitch_then_yaw_about_its_default_axes(a
 
 @pytest.mark.parametrize("axis", range(6))
 def test_each_axis_can_be_randomised_alone(axis):
-    """Of each range of one axis, against hand arithmetic."""
+    """One range for each axis, compared with hand arithmetic."""
     name = ("x", "y", "z", "roll", "pitch", "yaw")[axis]
     only = {name: (0.25, 0.25)}
     moved = torch.zeros(6)

@@ -1,4 +1,4 @@
-"""What a policy is shown, against MuJoCo C and against hand arithmetic."""
+"""Observation terms, compared with MuJoCo C and hand arithmetic."""
 
 import math
 from typing import Any

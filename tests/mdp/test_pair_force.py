@@ -1,4 +1,4 @@
-"""Contact forces between two things, against weight and MuJoCo's list of contacts."""
+"""Contact forces between two objects, compared with weights and MuJoCo's contacts."""
 
 from types import SimpleNamespace
 
@@ -170,7 +170,7 @@ def force_between(
 
 @pytest.fixture(scope="module")
 def heap() -> World:
-    """Two boxes and a cabinet, thrown on one spot, another way in each world."""
+    """Two boxes and a cabinet, thrown onto one spot, differently in each world."""
     pairs = (
         ContactPairCfg(first="cube", second=("brick", "full", "terrain")),
         ContactPairCfg(first="full/door", second=("cube", "brick", "terrain")),

@@ -1,4 +1,4 @@
-"""Randomised models: what is drawn, what is written, and what follows from it."""
+"""Model randomisation: samples, written fields, and derived constants."""
 
 import copy
 import math
@@ -373,7 +373,7 @@ def pseudo(mass: float, offset: np.ndarray, inertia: np.ndarray) -> np.ndarray:
 
 
 def assert_constants_are_those_of_mujoco(env: FakeEnv, world: int) -> None:
-    """Compare what followed from a world's model with `mj_setConst` of a copy."""
+    """Compare a world's derived constants with `mj_setConst` of a copy."""
     ours = env.sim.engine.mj_model_of(world)
     theirs = copy.copy(ours)
     mujoco.mj_setConst(theirs, mujoco.MjData(theirs))

@@ -41,7 +41,7 @@ def assert_close(ours: torch.Tensor, theirs: list[float], rtol: float = 2e-6) ->
 
 
 def posed(*quats: list[float]) -> TermWorld:
-    """Worlds whose robots are turned so."""
+    """Worlds whose robots have the given orientations."""
     env = TermWorld(len(quats))
     env.set_root([[0, 0, 1.0, *quat] for quat in quats])
     return env

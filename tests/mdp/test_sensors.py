@@ -1,4 +1,4 @@
-"""What a policy is shown of sensors, against MuJoCo C and against hand arithmetic."""
+"""Sensor observations, compared with MuJoCo C and hand arithmetic."""
 
 import math
 from types import SimpleNamespace

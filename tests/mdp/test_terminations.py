@@ -1,4 +1,4 @@
-"""Terminations on both sides of the line, and on it."""
+"""Terminations below, at and above their limits."""
 
 import math
 from types import SimpleNamespace

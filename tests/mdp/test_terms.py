@@ -1,4 +1,4 @@
-"""What every built-in observation, reward, termination and metric must have."""
+"""Requirements on every built-in observation, reward, termination and metric."""
 
 import inspect
 from collections.abc import Callable
@@ -66,7 +66,7 @@ TERMS = {name: (term, room) for room in ROOMS for name, term in _own(room)}
 
 
 def world(num_envs: int) -> TermWorld:
-    """Worlds with all that terms read, each world with numbers of its own."""
+    """Worlds with all quantities that terms read; each world has distinct values."""
     env: Any = TermWorld(num_envs, terrain=tiles(), sensors=(*contacts(), rays()))
     env.scatter()
     env.substeps(3)

@@ -1,4 +1,4 @@
-"""Recordings of people: joints by hand arithmetic, and a robot that repeats itself."""
+"""Human recordings: joints by hand arithmetic, and retargeting to the robot."""
 
 import mujoco
 import numpy as np

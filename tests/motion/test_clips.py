@@ -1,4 +1,4 @@
-"""The clips that ship, against MuJoCo C and the published numbers of the robot."""
+"""Shipped clips, compared with MuJoCo C and the published limits of the robot."""
 
 import re
 from itertools import pairwise

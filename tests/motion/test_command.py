@@ -1,4 +1,4 @@
-"""The command to follow a clip, its terms, and where episodes begin."""
+"""Motion command: reference, terms, and start frames of episodes."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Figures of how well clips are followed, by policies whose errors are known."""
+"""Tracking metrics, measured with policies whose errors are known."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 
 
 class Copying:
-    """Writes into each world the frame that is asked for, displaced, after a step."""
+    """Policy that writes the reference frame, with an offset, into each world."""
 
     def __init__(self, env: ManagerBasedRlEnv, shift: float) -> None:
         self._env = env
@@ -103,9 +103,9 @@ def test_only_re_anchored_errors_ignore_drift(tmp_path: Path) -> None:
 
 
 def test_a_figure_is_of_the_steps_of_the_counted_episodes_alone(tmp_path: Path) -> None:
-    """A world whose clip is over goes on, and is counted no more.
+    """A world whose clip has ended continues and is no longer counted.
 
-    All joints are 0.25 rad/s too fast, or all 0.5, by turns.
+    In turn, all joints are 0.25 rad/s or 0.5 rad/s too fast.
     """
     robot = g1_robot()
     clips = saved(
@@ -140,7 +140,7 @@ def test_a_figure_is_of_the_steps_of_the_counted_episodes_alone(tmp_path: Path) 
 
 
 class HoldsDefaultPose:
-    """Asks for the default pose, whatever the clip does."""
+    """Policy that holds the default pose."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
         self._command = motion_command(env, "motion")

@@ -1,4 +1,4 @@
-"""Poses by layers, keys over time, and the mass above its support, against formulas."""
+"""Prioritised poses, keyframes, and the centre of mass, compared with formulas."""
 
 import math
 

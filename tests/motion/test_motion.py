@@ -1,4 +1,4 @@
-"""Motion files: what they hold, and what follows from it."""
+"""Motion files: contents and derived quantities."""
 
 import pickle
 from dataclasses import replace

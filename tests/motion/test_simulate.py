@@ -1,4 +1,4 @@
-"""Motions that a robot is simulated to follow, held by a hand."""
+"""Motions tracked in simulation with an assistive wrench."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def test_distant_root_counts_as_lost_with_any_wrench():
 
 
 def test_assistive_torque_is_limited_by_force_times_radius():
-    """Asked for a turn of a radian, and for a way of a metre, along each axis."""
+    """The reference is rotated by 1 rad or displaced by 1 m, along each axis."""
     robot = g1_robot()
     hands = _Hands(g1_cfg(), standing(robot, "arms", 0.4, 4.0).resampled(200.0))
     still = torch.zeros(13)

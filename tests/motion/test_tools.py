@@ -1,4 +1,4 @@
-"""Checks, mirror images, blends and imports of motions, with faults planted in them."""
+"""Checks, mirror images, blends and imports of motions, with planted faults."""
 
 import pickle
 from dataclasses import replace
@@ -51,7 +51,7 @@ def kick() -> Motion:
 
 @pytest.fixture(scope="module")
 def coarse(kick) -> Motion:
-    """The kick at ten frames a second, which are checked sooner."""
+    """The kick at 10 frames per second, for faster checks."""
     return kick.resampled(10.0)
 
 

@@ -62,7 +62,7 @@ def make_env(num_envs=3, **options):
 
 
 class Watch:
-    """Keeps what the muscle action had at each substep, and MuJoCo's own state."""
+    """Stores inputs and outputs of the muscle action, and MuJoCo's state, per substep."""
 
     def __init__(self, env):
         self.env, self.term = env, muscle_action(env)

@@ -35,7 +35,7 @@ W18 = TupleLayout(24, 6, 18)
 
 
 def stamped(step: int, substep: int, num_envs: int) -> dict[str, torch.Tensor]:
-    """Parts whose every number says which world, step and substep they are of."""
+    """Samples whose values encode world, step and substep."""
     code = (1000.0 * step + 10.0 * substep + torch.arange(num_envs) / 100.0).view(-1, 1)
     return {"red": code.repeat(1, 24), "torque": code.repeat(1, 6)}
 
@@ -408,7 +408,7 @@ def test_learner_on_a_missing_gpu_is_refused_in_one_line(
 
 
 def missed(state: dict[str, torch.Tensor], tuples: MuscleTuples) -> float:
-    """Root mean square of the torque that is missed, by plain arithmetic."""
+    """Root mean square torque error, by NumPy."""
     rows, w18 = torch.as_tensor(tuples.rows), tuples.map
     red, wanted = rows[:, :24], rows[:, 24:]
     y = torch.cat([red / 200.0, wanted / 200.0], dim=1)

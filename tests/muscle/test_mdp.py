@@ -1,4 +1,4 @@
-"""Observations, rewards, metrics and events of muscles, against MuJoCo C."""
+"""Muscle observations, rewards, metrics and events, compared with MuJoCo C."""
 
 import mujoco
 import numpy as np

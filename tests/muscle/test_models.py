@@ -1,4 +1,4 @@
-"""The muscle models against their acceptance values."""
+"""Muscle models, compared with their acceptance values."""
 
 import mujoco
 import numpy as np

@@ -1,4 +1,4 @@
-"""Muscle networks that act in one process and learn in another."""
+"""Muscle networks that act in one process and are trained in another."""
 
 import importlib.util
 import multiprocessing
@@ -36,7 +36,7 @@ PUBLISHES = 10_000
 
 
 def marked(network: MuscleNetwork, number: float) -> dict[str, torch.Tensor]:
-    """Weights that all are the same number."""
+    """Weights that all have the same value."""
     return {n: torch.full_like(t, number) for n, t in network.state_dict().items()}
 
 
@@ -85,7 +85,7 @@ def test_no_reader_gets_a_mixture_of_two_publishings() -> None:
 
 
 def read_in_process(block: SharedArrays, network: MuscleNetwork, answer: Any) -> None:
-    """Read from shared memory in a process of its own."""
+    """Read from shared memory in a separate process."""
     torch.set_num_threads(1)
     store = WeightStore(network, block["weights"].data)
     answer.send("ready")
@@ -180,7 +180,7 @@ def walk_cfg() -> WalkW18Cfg:
 
 
 def trained(env: TrainingEnv) -> dict[str, torch.Tensor]:
-    """All that three iterations leave behind: policy, muscle network, rows, worlds."""
+    """Return the results of three iterations: policy, muscle network, samples, worlds."""
     learner = MuscleLearnerCfg(teacher_iterations=5, epochs=2, batch_size=16)
     hook = MuscleHookCfg(
         learner=learner, pretraining_rows=64, pretraining_updates=1

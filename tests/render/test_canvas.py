@@ -1,4 +1,4 @@
-"""Rendered content and camera poses, by hand arithmetic."""
+"""Rendered content and camera poses, compared with hand arithmetic."""
 
 import mujoco
 import numpy as np

@@ -1,8 +1,8 @@
-"""Killed writers: finished data are not lost, and incomplete data are not accepted.
+"""Killed writers lose no finished data, and incomplete data are not accepted.
 
-A forked child dies by SIGKILL before its first call of the disk, then before its
-second, and so on until it gets through. `tests/recording/test_power_cut.py` tests that
-writers synchronise, without which a power cut loses what a kill does not.
+A forked child is killed (SIGKILL) before its first disk call, then before its second,
+and so on until it succeeds. `tests/recording/test_power_cut.py` tests that writers sync
+their files, which protects against power loss.
 """
 
 import os

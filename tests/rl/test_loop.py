@@ -73,7 +73,7 @@ AGENTS = {
 
 
 class Learning(Hook):
-    """Hook with a model: a mean that it learns from random numbers."""
+    """Hook with a model: a mean, learned from random numbers."""
 
     name = "learning"
 
@@ -243,7 +243,7 @@ def test_the_remaining_time_uses_the_iterations_of_this_process():
 
 
 def look_away_from_physics(env, seen, monkeypatch):
-    """Reads of the engine on the CPU do not count."""
+    """Ignore the engine's host reads, which are normal on a CPU."""
 
     def hidden(verb):
         def call(*args, **kwargs):

@@ -675,7 +675,7 @@ def test_rays_without_visible_geoms_are_refused(groups, message):
 
 
 class Drawn:
-    """Visualizer that stores what is drawn in world 0."""
+    """Visualizer that stores the overlays of world 0."""
 
     def __init__(self) -> None:
         self.worlds = (0,)

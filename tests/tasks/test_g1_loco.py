@@ -1,4 +1,4 @@
-"""Velocity-G1-Loco: punches, arms that others move, commands that lead to targets."""
+"""Velocity-G1-Loco: punches, externally moved arms, and commands from targets."""
 
 from collections import Counter
 from collections.abc import Iterator

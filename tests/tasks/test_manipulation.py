@@ -167,7 +167,7 @@ def test_a_grip_is_detected_by_contacts_of_both_fingers_in_mujoco():
 
 
 def test_a_cube_that_both_fingers_press_onto_the_table_is_not_gripped():
-    """Policies found that touching was also rewarded, and never lifted."""
+    """Policies exploited a reward for touching, and never lifted."""
     env = make(LiftYamIKCfg(), 3)
     held = manipulation._Held(env, OBJECT)
     # At the left and the right finger: between them, below them, at one alone.

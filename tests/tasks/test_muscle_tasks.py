@@ -121,7 +121,7 @@ def is_sole(model, geom):
 
 
 def bottom(model, data, geom):
-    """Return the lowest of many points on the shape."""
+    """Return the lowest of many points on a geom."""
     ends = [data.geom_xpos[geom]]
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CAPSULE:
         axis = data.geom_xmat[geom].reshape(3, 3)[:, 2] * model.geom_size[geom, 1]

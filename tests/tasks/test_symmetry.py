@@ -177,7 +177,7 @@ def roll_images(
 def state_difference(
     env: ManagerBasedRlEnv, joints: list[str], mirror: Mirror
 ) -> float:
-    """In double precision where the engine has it."""
+    """Maximum state difference, in float64 where the engine has it."""
     if env.sim.backend.engine == "native":
         poses, speeds = zip(
             *(

@@ -448,7 +448,7 @@ def steps(spec: mujoco.MjSpec) -> None:
 
 
 def elsewhere(spec: mujoco.MjSpec) -> None:
-    """Ground out of range of all rays."""
+    """Ground outside the range of all rays."""
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_BOX, size=[1.0, 1.0, 1.0], pos=[100.0, 0.0, 0.0]
     )

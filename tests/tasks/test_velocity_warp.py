@@ -94,7 +94,7 @@ def compare(task: str, kinds: tuple[str, ...] = BOXES) -> list[Difference]:
 
 
 def undo_logarithm(env: ManagerBasedRlEnv) -> None:
-    """Make forces of what the critic sees of them, which blows small ones up."""
+    """Convert the critic's logarithmic observations to forces."""
     names = env.observation_manager.active_terms["critic"]
     whole = env.observation_manager.output["critic"]
     assert isinstance(whole, torch.Tensor)

@@ -284,7 +284,7 @@ def test_the_page_shows_which_muscles_of_the_chosen_world_work():
 
 
 def press(handle: Any) -> None:
-    """Simulate a visitor who uses a control."""
+    """Simulate a visitor using a control."""
     from viser import GuiEvent
 
     callbacks = list(handle._impl.update_cb)
