@@ -106,7 +106,7 @@ class Sb3VecEnv(VecEnv):
 
     def _require_all(self, indices: Any) -> None:
         if len(self._rows(indices)) != self.num_envs:
-            raise ValueError("All worlds belong to one environment: leave indices=None.")
+            raise ValueError("All worlds form one environment: leave indices=None.")
 
     def _rows_of(self, infos: dict[str, Any]) -> list[dict[str, Any]]:
         """Return infos by row, without final values."""

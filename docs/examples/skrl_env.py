@@ -119,12 +119,12 @@ class SkrlEnv(Wrapper):
 class SeesEnds:
     """Mixin before an agent class of skrl: `class Agent(SeesEnds, PPO)`.
 
-    skrl passes `next_observations` of finished worlds to the value network, to bootstrap
-    truncated episodes, or stores them. If worlds are reset in the same step, these are
-    observations of the next episode. This mixin replaces them by the terminal
-    observations. A row that terminates and is truncated in the same step counts as
-    terminated only, since skrl adds the bootstrapped value to the reward of a truncated
-    row.
+    skrl passes `next_observations` of finished worlds to the value network, to
+    bootstrap truncated episodes, or stores them. If worlds are reset in the same step,
+    these are observations of the next episode. This mixin replaces them by the terminal
+    observations. A world that terminates and is truncated in the same step counts as
+    terminated only, because skrl adds the bootstrapped value to the reward of truncated
+    episodes.
     """
 
     def record_transition(self, **transition: Any) -> None:
