@@ -387,7 +387,7 @@ def test_targets_are_three_rewards_and_a_value_unless_the_episode_ended():
 
 
 def by_chance(num, seed):
-    """An actor with random actions, so that some episodes are longer than a sequence."""
+    """An actor with random actions, so that some episodes outlast a sequence."""
     actor = Actor(num, seed=seed, first=0, total=num)
     actor._chance = torch.ones(num)
     return actor, [Sequences(*parts) for parts in actor.collect(None, 300)]

@@ -34,7 +34,7 @@ def poles(venv: Any) -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def made() -> tuple[CachedReset, torch.Tensor]:
-    """Return three worlds and their cached initial states, shape (number, worlds, 4)."""
+    """Three worlds and their cached initial states, shape (number, worlds, 4)."""
     venv = CachedReset(TorchVectorEnv(worlds(remembering(), 3)), NUMBER)
     env = venv.unwrapped.worlds.env
     kept = env.get_state()

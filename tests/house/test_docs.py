@@ -54,7 +54,7 @@ class Block:
 
 
 def parts_of(text: str) -> tuple[list[Block], str]:
-    """Return the fenced blocks of a page, and its text with blank lines in their place."""
+    """Return the fenced blocks of a page, and its text with these lines blank."""
     blocks: list[Block] = []
     prose: list[str] = []
     inside: list[str] | None = None
@@ -456,7 +456,7 @@ def test_each_block_that_is_not_run_here_names_the_test_that_runs_it():
 
 
 def run_page(page: Path, blocks: list[Block], module: types.ModuleType) -> list[str]:
-    """Run a page's blocks in one namespace; return differences from the printed output."""
+    """Run a page's blocks in one namespace; return differences from its output."""
     wrong = []
     for index, block in enumerate(blocks):
         if not is_run(page, block):

@@ -62,7 +62,7 @@ def make_env(num_envs=3, **options):
 
 
 class Watch:
-    """Stores inputs and outputs of the muscle action, and MuJoCo's state, per substep."""
+    """Stores muscle inputs and outputs, and MuJoCo's state, for each substep."""
 
     def __init__(self, env):
         self.env, self.term = env, muscle_action(env)

@@ -21,7 +21,7 @@ from tests.muscle.world import dense, muscle_map, random_states
 
 
 def problems(name: str, count: int, size: float, seed: int = 0):
-    """Torque maps of random states, with target torques of which many are infeasible."""
+    """Torque maps of random states, and target torques, many of them infeasible."""
     _, state = random_states(name, count, seed)
     generator = torch.Generator().manual_seed(seed)
     shape = (count, state.torque_map.num_dofs)

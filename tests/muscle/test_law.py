@@ -1,4 +1,4 @@
-"""Torque laws and excitations, compared with their definitions and MuJoCo's dynamics."""
+"""Torque laws and excitations, compared with definitions and MuJoCo's dynamics."""
 
 from types import SimpleNamespace
 

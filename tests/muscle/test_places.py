@@ -180,7 +180,7 @@ def walk_cfg() -> WalkW18Cfg:
 
 
 def trained(env: TrainingEnv) -> dict[str, torch.Tensor]:
-    """Return the results of three iterations: policy, muscle network, samples, worlds."""
+    """Results of three iterations: policy, muscle network, samples, worlds."""
     learner = MuscleLearnerCfg(teacher_iterations=5, epochs=2, batch_size=16)
     hook = MuscleHookCfg(
         learner=learner, pretraining_rows=64, pretraining_updates=1

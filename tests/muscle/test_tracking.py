@@ -92,7 +92,7 @@ class Hanging:
             self.angles.append(self.sim.data.qpos - wanted)
 
     def figures(self, seconds: float = 2.0) -> dict[str, torch.Tensor | float]:
-        """Continue, and return errors in degrees, torque errors in N m and the effort."""
+        """Continue; return errors in degrees, torque errors in N m, and the effort."""
         for log in (self.angles, self.misses, self.efforts):
             log.clear()
         self.run(seconds)

@@ -85,7 +85,7 @@ class Span(ast.expr):
 
 
 def patch(source: str, node: Any, new: str) -> tuple[str, str] | None:
-    """Return the lines of a node before and after the change, made unique by context."""
+    """Return the lines of a node before and after, made unique by context."""
     lines = source.splitlines(keepends=True)
     first, last = node.lineno - 1, node.end_lineno
     head = lines[first].encode()[: node.col_offset].decode()

@@ -231,7 +231,7 @@ class Judge:
         return ""
 
     def judge(self, fault: Fault) -> str:
-        """Return killed, survived, equivalent, stale (lines have changed) or unclear."""
+        """Return killed, survived, equivalent, stale (lines changed) or unclear."""
         if planted(fault, (self.project / fault["file"]).read_text()) is None:
             return "stale"
         if "equivalent" in fault:
