@@ -96,8 +96,8 @@ def pytest_runtest_logfinish() -> None:
 
     An environment and its terms refer to each other, so only the garbage collector
     frees them, and it counts objects, not memory. MuJoCo reserves 15 MB of mostly
-    unused memory per G1 world; a run of all tests reserved 57 GB of address space, and
-    a process of that size cannot fork.
+    unused memory per G1 world. Without this, a run of all tests reserved 57 GB of
+    address space, and a process of that size cannot fork.
     """
     if not _PAGES.exists() or _AddressSpace.present() < _AddressSpace.taken:
         return

@@ -50,7 +50,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("left_out", [None, "files", "folders"])
-def test_all_is_on_disk_unless_a_sync_is_left_out(
+def test_missing_sync_is_detected(
     name: str, left_out: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sync, disk = files.sync, Disk(monkeypatch)

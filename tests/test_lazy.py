@@ -11,7 +11,7 @@ PACKAGES = ("export", "gym", "muscle", "recording", "render", "replay", "rl")
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_names_are_the_objects_of_their_modules_whatever_was_imported(name):
+def test_lazy_names_are_the_objects_of_their_modules(name):
     package = importlib.import_module(f"mjlab.{name}")
     listed = modules_by_name(str(package.__file__))
     assert listed

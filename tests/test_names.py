@@ -64,7 +64,7 @@ def test_an_error_shortens_a_long_list_of_names():
     assert text.endswith(" and 92 more.")
 
 
-def test_names_that_are_not_alike_are_not_called_near():
+def test_dissimilar_names_are_not_suggested():
     names = ["name", "seed", "device", "resume"]
     assert suggest("xyz", names) == ("Valid names: 'name', 'seed', 'device', 'resume'.")
     assert suggest("xyz", names, otherwise="See --help.") == "See --help."

@@ -19,7 +19,7 @@ def make() -> ManagerBasedRlEnvCfg:
     return CartpoleBalanceCfg()
 
 
-def test_a_task_without_a_form_to_watch_has_no_noise_and_no_end_of_time():
+def test_default_play_configuration_has_no_noise_and_no_time_limit():
     cfg = Task(env=make).play()
     assert cfg.episode_length_s == 1e9
     assert {group.enable_corruption for group in cfg.observations.values()} == {False}
@@ -30,5 +30,5 @@ def test_a_task_is_played_with_its_own_play_configuration():
     assert Task(env=WatchedCfg).play().episode_length_s == 77.0
 
 
-def test_a_form_to_watch_that_is_given_is_taken():
+def test_given_play_configuration_is_used():
     assert Task(env=WatchedCfg, play=make).play().episode_length_s < 77.0

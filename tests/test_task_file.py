@@ -74,7 +74,7 @@ def test_a_task_of_a_file_contains_its_learner(file: Path, name: str, id: str) -
     assert rl is not None and rl().max_iterations == 7
 
 
-def test_words_without_a_file_are_handed_back() -> None:
+def test_task_ids_are_not_parsed_as_files() -> None:
     for words in ("Cartpole-Balance", "latest", "logs/a/b.pt", "policy.onnx", "a.pyc"):
         assert typed_task(words) == words
 

@@ -1,4 +1,4 @@
-"""Warp compiles machine code, which is what a cache compiled ahead contains."""
+"""Warp compiles machine code, so that a precompiled cache can be used."""
 
 from types import SimpleNamespace
 from typing import Any

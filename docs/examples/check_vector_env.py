@@ -6,7 +6,8 @@ environment without automatic resets:
 
     check_vector_env(make, make_single=lambda index: gym.make("Some-v0"))
 
-`make(mode)` builds the vector environment with an `AutoresetMode`.
+`make(mode)` builds the vector environment with an `AutoresetMode`. In this file and its
+messages, row i is sub-environment i.
 """
 
 import copy

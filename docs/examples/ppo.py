@@ -50,9 +50,9 @@ class Agent(nn.Module):
 
 
 def last_seen(info: dict[str, Any], seen: torch.Tensor) -> torch.Tensor:
-    """Return the observations before any reset: `final_obs` of finished rows."""
+    """Return the observations before any reset: `final_obs` of finished worlds."""
     final = info.get("final_obs")
-    # An array of objects, None for rows that have not finished.
+    # An array of objects, None for worlds that have not finished.
     if isinstance(final, np.ndarray):
         pairs = zip(seen.numpy(), final, strict=True)
         return torch.as_tensor(np.stack([a if b is None else b for a, b in pairs]))

@@ -21,7 +21,7 @@ from mjlab.gym import NumpyVectorEnv
 class Sb3VecEnv(VecEnv):
     """A `NumpyVectorEnv` as a `VecEnv` of Stable-Baselines3.
 
-    Finished rows are reset in the same step. Their infos then have the terminal
+    Finished worlds are reset in the same step. Their infos then have the terminal
     observation as "terminal_observation", and "TimeLimit.truncated" is true if it
     should be bootstrapped.
     """
@@ -30,7 +30,7 @@ class Sb3VecEnv(VecEnv):
         """Wrap an environment in the mode SAME_STEP."""
         if env.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP:
             raise ValueError(
-                "Stable-Baselines3 expects finished rows to be reset in the same "
+                "Stable-Baselines3 expects finished worlds to be reset in the same "
                 "step. Create the environment with autoreset_mode='same_step'."
             )
         self.env = env
@@ -76,7 +76,7 @@ class Sb3VecEnv(VecEnv):
         return [getattr(self.env, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of the environment, which is shared by all rows."""
+        """Set an attribute of the environment, which is shared by all worlds."""
         self._require_all(indices)
         setattr(self.env, attr_name, value)
 
@@ -87,13 +87,13 @@ class Sb3VecEnv(VecEnv):
         indices: Any = None,
         **method_kwargs: Any,
     ) -> list[Any]:
-        """Call a method of the environment, which is shared by all rows."""
+        """Call a method of the environment, which is shared by all worlds."""
         self._require_all(indices)
         result = getattr(self.env, method_name)(*method_args, **method_kwargs)
         return [result] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return False: rows have no separate wrappers."""
+        """Return False: worlds have no separate wrappers."""
         return [False] * len(self._rows(indices))
 
     def get_images(self) -> Sequence[np.ndarray | None]:
@@ -106,7 +106,7 @@ class Sb3VecEnv(VecEnv):
 
     def _require_all(self, indices: Any) -> None:
         if len(self._rows(indices)) != self.num_envs:
-            raise ValueError("All rows belong to one environment: leave indices=None.")
+            raise ValueError("All worlds form one environment: leave indices=None.")
 
     def _rows_of(self, infos: dict[str, Any]) -> list[dict[str, Any]]:
         """Return infos by row, without final values."""

@@ -44,7 +44,7 @@ class SkrlEnv(Wrapper):
         """
         if env.autoreset_mode is not AutoresetMode.SAME_STEP:
             raise ValueError(
-                "skrl expects finished rows to be reset in the same step. Create the "
+                "skrl expects finished worlds to be reset in the same step. Create the "
                 "environment with autoreset_mode='same_step'."
             )
         super().__init__(env)
@@ -82,7 +82,7 @@ class SkrlEnv(Wrapper):
         return self._now[0], self._now[2]
 
     def step(self, actions: torch.Tensor) -> tuple[Any, ...]:
-        """Step all rows; flags and rewards have shape (num_envs, 1)."""
+        """Step all worlds; flags and rewards have shape (num_envs, 1)."""
         given = unflatten_tensorized_space(self.action_space, actions)
         if isinstance(self.action_space, spaces.Discrete):
             given = given.flatten()
@@ -119,12 +119,12 @@ class SkrlEnv(Wrapper):
 class SeesEnds:
     """Mixin before an agent class of skrl: `class Agent(SeesEnds, PPO)`.
 
-    skrl passes `next_observations` of finished rows to the value network, to bootstrap
-    truncated episodes, or stores them. If rows are reset in the same step, these are
-    observations of the next episode. This mixin replaces them by the terminal
-    observations. A row that terminates and is truncated in the same step counts as
-    terminated only, since skrl adds the bootstrapped value to the reward of a truncated
-    row.
+    skrl passes `next_observations` of finished worlds to the value network, to
+    bootstrap truncated episodes, or stores them. If worlds are reset in the same step,
+    these are observations of the next episode. This mixin replaces them by the terminal
+    observations. A world that terminates and is truncated in the same step counts as
+    terminated only, because skrl adds the bootstrapped value to the reward of truncated
+    episodes.
     """
 
     def record_transition(self, **transition: Any) -> None:

@@ -337,7 +337,7 @@ def test_wrapping_does_not_modify_the_model():
     assert made == [["p", "v", "m", "pid"], ["servo", "brake", "pull"], ["thrust"]]
 
 
-def test_the_meaning_of_a_control_can_be_given():
+def test_control_meaning_can_be_set_explicitly():
     xml = '<position name="a" joint="elbow" kp="3"/><position joint="shoulder"/>'
     cfg = XmlActuatorCfg(target_names_expr=("elbow",), command="effort")
     world = World(cfg, actuators=xml)
@@ -617,7 +617,7 @@ def bits(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     seed=st.integers(0, 2**16),
     before=st.integers(1, 6),
 )
-def test_reset_touches_no_row_outside_its_mask(mask, seed, before):
+def test_reset_changes_only_worlds_of_the_mask(mask, seed, before):
     world = _delayed_world()
     random = np.random.default_rng(seed)
     for _ in range(before):
@@ -727,7 +727,7 @@ def test_gains_are_set_in_chosen_worlds_for_chosen_actuators_of_any_kind():
         assert torch.equal(old[1], new[1])
 
 
-def test_gains_that_are_no_fields_of_the_model_come_back_with_the_state():
+def test_explicit_gains_are_restored_with_the_state():
     servo = {"stiffness": 2.0, "damping": 0.1, "effort_limit": 9.0}
     motor = {"saturation_effort": 5.0, "velocity_limit": 3.0}
     world = World(
@@ -803,7 +803,7 @@ def test_automatic_muscle_force_is_scale_over_acc0():
     assert torch.equal(prm, row(12.0, -1.0))
 
 
-def test_quantity_that_an_actuator_lacks_is_named():
+def test_missing_actuator_quantity_is_named():
     world = mixed_world()
     assert world.set.find("shoul.*") == [0, 2, 6]
     world.set.check("stiffness", [0, 2])
@@ -940,7 +940,7 @@ def test_motor_without_constants_is_named_with_mujocos_reason():
         cfg.add_to_spec(make_spec(), ["elbow"])
 
 
-def test_joint_that_the_file_drives_already_is_named():
+def test_joint_already_driven_by_the_file_is_named():
     spec = make_spec('<motor name="old" joint="elbow"/>')
     with pytest.raises(
         ActuatorError, match="the actuator 'old' of the file already drives"
@@ -949,7 +949,7 @@ def test_joint_that_the_file_drives_already_is_named():
     assert resolve_targets([servo(share_targets=True)], spec) == [[*BOTH]]
 
 
-def test_two_wrapped_actuators_that_read_one_target_are_named():
+def test_two_wrapped_actuators_with_one_target_are_named():
     xml = '<motor name="a" joint="elbow"/><motor name="b" joint="elbow"/>'
     with pytest.raises(ActuatorError, match="two actuators, 'robot/a' and 'robot/b'"):
         World(XmlActuatorCfg(target_names_expr=ALL), actuators=xml)
@@ -963,7 +963,7 @@ def test_configuration_is_never_written():
     assert repr(cfg) == before
 
 
-def test_of_many_actuators_that_have_a_quantity_eight_are_named():
+def test_error_lists_at_most_eight_actuators():
     sim: Any = SimpleNamespace(num_envs=2, device=torch.device("cpu"))
     names = [f"joint{i}" for i in range(11)]
     parts = [(range(10), TensorParameter(torch.zeros(2, 10)))]

@@ -230,7 +230,7 @@ def lstm_by_hand(network: Recurrent, samples: np.ndarray) -> list[float]:
     return outputs
 
 
-def test_an_lstm_motor_follows_the_equations_and_forgets_at_a_reset(tmp_path):
+def test_lstm_motor_follows_the_equations_and_reset_clears_its_state(tmp_path):
     network, file = recurrent(tmp_path)
     cfg = LearnedLstmActuatorCfg(
         target_names_expr=ALL,
@@ -263,7 +263,7 @@ def test_an_lstm_motor_follows_the_equations_and_forgets_at_a_reset(tmp_path):
             np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_a_network_that_is_no_lstm_is_named(tmp_path):
+def test_network_without_lstm_is_named(tmp_path):
     file = save(perceptron(), tmp_path / "net.pt")
     cfg = LearnedLstmActuatorCfg(target_names_expr=ALL, network_file=file)
     with pytest.raises(ActuatorError, match=r"contains no LSTM; use LearnedActuator"):
@@ -334,7 +334,7 @@ def test_missing_network_is_named_before_the_model_is_compiled(tmp_path):
         cfg.add_to_spec(make_spec(), ["elbow"])
 
 
-def test_half_a_torque_speed_line_is_named(tmp_path):
+def test_incomplete_torque_speed_line_is_named(tmp_path):
     cfg = LearnedActuatorCfg(
         target_names_expr=ALL,
         network_file=save(Weighted([1.0, 0.0]), tmp_path / "net.pt"),
@@ -344,21 +344,21 @@ def test_half_a_torque_speed_line_is_named(tmp_path):
         cfg.add_to_spec(make_spec(), ["elbow"])
 
 
-def test_file_that_is_no_network_is_named(tmp_path):
+def test_file_without_a_network_is_named(tmp_path):
     file = tmp_path / "net.pt"
     file.write_text("weights")
     with pytest.raises(ActuatorError, match=r"net.pt' is not a TorchScript file"):
         World(LearnedActuatorCfg(target_names_expr=ALL, network_file=file))
 
 
-def test_network_of_other_inputs_is_named(tmp_path):
+def test_network_with_wrong_inputs_is_named(tmp_path):
     file = save(perceptron(), tmp_path / "net.pt")
     cfg = LearnedActuatorCfg(target_names_expr=ALL, network_file=file, input_idx=(0, 1))
     with pytest.raises(ActuatorError, match="does not take 4 inputs"):
         World(cfg)
 
 
-def test_network_of_other_outputs_is_named(tmp_path):
+def test_network_with_wrong_outputs_is_named(tmp_path):
     file = save(torch.nn.Linear(6, 2), tmp_path / "net.pt")
     with pytest.raises(ActuatorError, match="it has to give one float32 number"):
         World(LearnedActuatorCfg(target_names_expr=ALL, network_file=file))
@@ -433,7 +433,7 @@ def test_no_host_synchronisation_and_no_tensor_is_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("num_envs", [1, 3, 17])
-def test_a_world_does_not_feel_how_many_others_there_are(tmp_path, num_envs):
+def test_world_does_not_depend_on_the_number_of_worlds(tmp_path, num_envs):
     many, few = every_kind(tmp_path, 40), every_kind(tmp_path, num_envs)
     random = np.random.default_rng(0)
     for _ in range(12):

@@ -19,7 +19,7 @@ def motors(names: list[str], limit: float) -> str:
 
 
 def point_biped() -> str:
-    """Hexapod with three joints per leg and spherical feet; the knees point forward."""
+    """Biped with three joints per leg and spherical feet; the knees point forward."""
     legs, names = "", []
     for side, y in (("left", 0.1), ("right", -0.1)):
         axes = {"hip_roll": ("1 0 0", -0.5, 0.5), "hip_pitch": ("0 1 0", -1.5, 1.5)}

@@ -228,7 +228,7 @@ def test_a_fault_is_named_in_one_line_and_the_robot_is_adopted(case, tmp_path):
     robot.spec.compile()
 
 
-def test_a_file_without_faults_has_none(tmp_path):
+def test_file_without_faults_reports_none(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(point_biped())
     assert adopt(file).notes.faults == []
@@ -239,7 +239,7 @@ def test_a_missing_file_is_named(tmp_path):
         read_spec(tmp_path / "none.xml", Notes())
 
 
-def test_exchanged_limits_are_the_limits_of_the_intact_file(tmp_path):
+def test_swapped_joint_limits_are_repaired(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(knee(range="2.3 0.0"))
     model = read_spec(file, Notes()).compile()

@@ -118,7 +118,7 @@ def test_torque_limits_are_the_control_ranges_of_motors(six, two):
 
 
 def test_the_effective_inertia_of_a_knee_is_that_of_its_shank(two):
-    """Against the parallel-axis theorem, with the ends of a capsule left out."""
+    """Compared with the parallel-axis theorem, without the ends of the capsule."""
     rod, toe, armature = 0.5 * 0.28**2 / 3.0, 0.1 * 0.3**2, 0.01
     found = two.motors["left_knee"].loop_inertia
     assert found == pytest.approx(rod + toe + armature, rel=0.03)
@@ -173,7 +173,7 @@ def test_an_option_with_an_unknown_name_is_refused(folder, given, said):
         adopt(folder / "point.xml", overrides=given)
 
 
-def test_names_of_sides_become_the_shortest_rule_that_holds():
+def test_side_names_become_the_shortest_matching_rule():
     pairs = [("L_rail_1", "R_rail_1"), ("Left_Hip", "Right_Hip")]
     assert name_rule(pairs) == (("Left", "Right"), ("L", "R"))
     assert name_rule([("hip_1", "hip_2")]) == (("hip_1", "hip_2"),)
@@ -182,7 +182,7 @@ def test_names_of_sides_become_the_shortest_rule_that_holds():
     assert rule == (("l_hip", "r_hip"),)
 
 
-def test_a_robot_with_one_heavy_arm_is_reported_as_unequal(folder):
+def test_robot_with_one_heavy_arm_is_reported_as_asymmetric(folder):
     spec = mujoco.MjSpec.from_string(point_biped())
     spec.geom("left_toe").mass = 0.5
     file = folder / "heavy.xml"

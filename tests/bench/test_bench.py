@@ -1,4 +1,4 @@
-"""`bench.py` and `bench/velocity.py`: measurements and messages."""
+"""Measurements and messages of `bench.py` and `bench/velocity.py`."""
 
 import json
 import subprocess

@@ -26,7 +26,7 @@ CPU = torch.device("cpu")
 # What is refused.
 
 
-def test_more_memory_than_there_is_is_predicted_and_refused_with_the_number(tmp_path):
+def test_too_many_worlds_for_the_memory_are_refused_with_the_maximum(tmp_path):
     out = ["--out", str(tmp_path)]
     with pytest.raises(UsageError) as refused:
         cartpole_scaling.main(["--only", "kernel", "--counts", str(2**45), *out])
@@ -52,7 +52,7 @@ def test_four_fifths_of_the_free_memory_can_be_used():
 # Contenders.
 
 
-def test_whoever_is_not_installed_is_listed_with_the_reason(
+def test_implementations_that_are_not_installed_are_listed_with_the_reason(
     tmp_path, monkeypatch, capsys
 ):
     from bench.study import contenders as room
@@ -87,7 +87,7 @@ def test_whoever_is_not_installed_is_listed_with_the_reason(
         ("sb3-dummy", 20),
     ],
 )
-def test_every_way_steps_its_worlds_and_resets_them(name, count):
+def test_every_implementation_steps_and_resets_its_worlds(name, count):
     contender = contenders(CPU)[name]
     if contender.absent is not None:
         pytest.skip(contender.absent)
@@ -102,7 +102,7 @@ def test_every_way_steps_its_worlds_and_resets_them(name, count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gym-async", "sb3-subproc", "ray"])
-def test_every_way_with_processes_steps_its_worlds(name):
+def test_every_implementation_with_processes_steps_its_worlds(name):
     contender = contenders(CPU)[name]
     if contender.absent is not None:
         pytest.skip(contender.absent)
@@ -294,7 +294,7 @@ def curve(samples_score, seconds_score=None, *, solved=math.inf):
     )
 
 
-def test_a_table_says_of_how_many_seeds_a_figure_is():
+def test_table_shows_the_number_of_seeds_of_each_figure():
     short = Curve(samples=[0], seconds=[0.0], scores=[9.0], updates=[0])
     runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}
     head, rows = score_table({"x": runs}, {"x": "X"}, "samples", 1000)
@@ -303,7 +303,7 @@ def test_a_table_says_of_how_many_seeds_a_figure_is():
     assert rows == [["X", *cells]]
 
 
-def test_a_curve_is_read_at_a_place_that_it_reached():
+def test_curve_holds_its_last_value_and_is_none_beyond_its_end():
     one = Curve([0, 100, 300], [0.0, 1.0, 5.0], [10.0, 480.0, 200.0], [0, 1, 2])
     assert one.at("samples", 299) == 480.0 and one.at("samples", 300) == 200.0
     assert one.at("samples", 400) is None
@@ -327,7 +327,7 @@ def test_minibatches_are_fixed_in_number_or_in_size():
 
 
 class Always:
-    """Pushes to the right."""
+    """Policy that always pushes to the right."""
 
     def begin(self, num_envs):
         self.num = num_envs
@@ -387,7 +387,7 @@ def test_targets_are_three_rewards_and_a_value_unless_the_episode_ended():
 
 
 def by_chance(num, seed):
-    """An actor that only acts by chance, so that some episodes outlast a piece."""
+    """An actor with random actions, so that some episodes outlast a sequence."""
     actor = Actor(num, seed=seed, first=0, total=num)
     actor._chance = torch.ones(num)
     return actor, [Sequences(*parts) for parts in actor.collect(None, 300)]
@@ -413,7 +413,7 @@ def test_sequences_are_pieces_of_single_episodes():
         assert torch.equal(ends.any(dim=1), ends[torch.arange(len(last)), last])
 
 
-def test_a_burn_in_restores_the_memory():
+def test_burn_in_restores_the_recurrent_state():
     actor, found = by_chance(8, 3)
     pieces = [(piece, row) for piece in found for row in range(len(piece.hidden))]
     checked = 0
@@ -436,7 +436,7 @@ def test_a_burn_in_restores_the_memory():
     assert checked > 5
 
 
-def test_the_replay_buffer_drops_the_oldest_and_samples_the_wrong_ones():
+def test_replay_buffer_drops_the_oldest_and_prefers_large_errors():
     replay = Replay(4)
     for number in range(6):
         parts = rolled(1, [3], ended=[False]).tensors()
@@ -454,7 +454,7 @@ def test_the_replay_buffer_drops_the_oldest_and_samples_the_wrong_ones():
     assert often > 0.98 and weight[places == 2].max() <= weight.max()
 
 
-def test_the_learner_that_replays_takes_its_updates_by_samples():
+def test_replay_learner_updates_in_proportion_to_samples():
     few, many = (ReplayLearner(n, 0, under_ray=False) for n in (16, 128))
     for learner, calls in ((few, 16), (many, 2)):
         learner._replay.size = 256  # As if the buffer were full enough for learning.
@@ -492,7 +492,7 @@ def test_an_interrupted_study_of_learning_resumes(tmp_path, monkeypatch, capsys)
     assert (tmp_path / "learning_samples.svg").stat().st_size > 1000
 
 
-def test_runs_of_one_seed_are_the_same_run():
+def test_runs_with_equal_seeds_are_identical():
     scores = []
     for _ in range(2):
         learner = PpoLearner(16, 5, scaled=True)

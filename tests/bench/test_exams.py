@@ -10,7 +10,7 @@ from bench import exams, record
 from mjlab.exam import LEVELS
 
 
-def test_a_level_is_saved_and_not_run_again_for_the_same_runs(
+def test_finished_level_is_not_repeated_for_the_same_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "exam").mkdir()

@@ -106,7 +106,7 @@ def test_a_foreign_quadruped_walks_its_own_model_on_the_spheres_of_its_feet(
     assert 0.01 < float(str(found["clearance"])) < 0.1
 
 
-def test_a_pack_without_its_driver_is_refused_with_advice(tmp_path: Path) -> None:
+def test_policy_pack_without_its_driver_is_refused_with_advice(tmp_path: Path) -> None:
     from bench.foreign import gait_of_foreign
 
     (tmp_path / "mine").mkdir()

@@ -62,7 +62,7 @@ def test_a_verdict_allows_slightly_more_than_the_difference_of_two_eager_runs():
     ]
 
 
-def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
+def test_crashing_or_hanging_check_does_not_affect_other_checks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     note = tmp_path / "child"
@@ -122,7 +122,7 @@ def test_a_check_that_exhausts_the_budget_is_distinguished_from_a_slow_one(
     assert "the rest of the budget" in late.reason
 
 
-def test_the_table_stays_short_whatever_the_reasons_are() -> None:
+def test_table_stays_short_with_long_reasons() -> None:
     ends = [gpu.Verdict("c" * 30, "failed", "x" * 5000, 1.0, None)] * 200
     assert len(gpu.table(ends)) <= gpu.TABLE
 
@@ -136,7 +136,7 @@ def test_checks_on_which_others_depend_are_first() -> None:
     )
 
 
-def test_every_task_that_is_checked_is_registered_or_of_the_tests() -> None:
+def test_every_checked_task_is_registered_or_defined_by_the_tests() -> None:
     tasks = {a for c in gpu.all_checks() for a in c.arguments[1:] if isinstance(a, str)}
     assert "Reach-Yam-Depth" in tasks
     assert tasks - set(entries()) == {"synthetic", "g1"}
@@ -228,7 +228,7 @@ def test_a_check_without_compiled_kernels_has_time_to_compile_them(
     }
 
 
-def test_an_own_site_of_a_peer_is_searched_before_the_other_packages(
+def test_site_folder_of_a_peer_is_searched_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "carried")
@@ -265,7 +265,7 @@ def sum_of_all_worlds(env: ManagerBasedRlEnv) -> torch.Tensor:
 
 
 @pytest.mark.slow
-def test_three_disasters_in_a_rehearsal_cost_no_other_check_its_verdict(
+def test_three_failing_checks_do_not_affect_other_checks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = "tests.bench.gpu_disasters"
@@ -312,7 +312,7 @@ def plan_calls() -> list[str]:
     return [line for line in lines if "$HOME" in line or "receive.sh" in line]
 
 
-def test_the_lines_of_the_plan_fit_a_call_and_name_checks_that_exist() -> None:
+def test_commands_of_the_plan_fit_a_call_and_name_existing_checks() -> None:
     calls = plan_calls()
     assert len(calls) == 8
     assert max(map(len, calls)) <= 2000
@@ -339,7 +339,7 @@ def test_the_trainings_of_the_plan_have_valid_options(number: int) -> None:
     assert configs["agent"].checkpoint.env_state == ("Muscle" in words[0])
 
 
-def test_the_cartpole_lines_of_the_plan_name_ways_that_exist() -> None:
+def test_cartpole_commands_of_the_plan_name_existing_implementations() -> None:
     lines = re.findall(r"\$C ([^;|]*?) 2>&1", " ".join(plan_calls()))
     assert len(lines) == 2
     for line in lines:

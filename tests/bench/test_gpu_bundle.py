@@ -1,4 +1,4 @@
-"""Bundle for a machine with a GPU: cut library, parts that unpack there, kernels."""
+"""Bundle for a machine with a GPU: reduced library, unpacking, compiled kernels."""
 
 import ctypes
 import os
@@ -44,7 +44,7 @@ def library(fat: bytes) -> bytes:
     return header + code + fat + names + b"".join(rows)
 
 
-def test_a_library_keeps_the_code_of_one_architecture_in_place(tmp_path: Path) -> None:
+def test_stripped_library_keeps_the_code_of_one_architecture(tmp_path: Path) -> None:
     ours, other = entry(2, 90, b"ours"), entry(2, 80, b"other code")
     portable = entry(1, 75, b"portable")
     fat = fat_binary(other, ours, portable) + bytes(8) + fat_binary(ours, other)
@@ -78,7 +78,7 @@ def test_the_library_of_warp_loads_without_other_architectures(tmp_path: Path) -
     assert int(said) == ctypes.CDLL(str(whole)).wp_cuda_toolkit_version()
 
 
-def test_parts_that_were_received_one_by_one_are_unpacked(tmp_path: Path) -> None:
+def test_separately_received_parts_are_unpacked(tmp_path: Path) -> None:
     site, output = tmp_path / "site", tmp_path / "parts"
     (site / ".kernels").mkdir(parents=True)
     (site / "package.py").write_bytes(
@@ -126,7 +126,7 @@ def test_kernels_of_all_checks_that_build_worlds_are_compiled() -> None:
     assert len(set(gpu_bundle.worlds_of(list(gpu.parts())))) > len(found)
 
 
-def test_only_the_files_that_are_loaded_travel(tmp_path: Path) -> None:
+def test_bundle_contains_only_loaded_files(tmp_path: Path) -> None:
     module = tmp_path / "cache/1.19.0/wp_module_0123"
     module.mkdir(parents=True)
     for name in ("m.sm90.cubin", "m.meta", "m.cu", "m.lto"):
@@ -142,7 +142,7 @@ def test_the_packages_of_the_bundle_have_pinned_versions() -> None:
     assert all("==" in package for package in gpu_bundle.PEER)
 
 
-def test_packages_that_mjlab_imports_and_does_not_use_are_stood_in_for() -> None:
+def test_packages_that_mjlab_imports_without_using_are_replaced_by_stubs() -> None:
     program = (
         "import bench.gpu_peer, wandb.sdk, viser; from mediapy import write_video;"
         "assert write_video(1, fps=2) and viser.ViserServer(port=1).scene;"

@@ -53,7 +53,7 @@ def test_the_timed_update_uses_a_batch_of_all_worlds() -> None:
         assert many[side] > 2.0 * few[side] > 0.0
 
 
-def test_a_side_with_code_from_elsewhere_is_an_error(
+def test_checkout_that_imports_foreign_code_is_an_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(RuntimeError, match=r"A worker process ended with code 1\."):
@@ -61,7 +61,7 @@ def test_a_side_with_code_from_elsewhere_is_an_error(
     assert f"not from {tmp_path}" in capfd.readouterr().err
 
 
-def test_a_point_of_another_form_is_refused() -> None:
+def test_malformed_point_is_refused() -> None:
     with pytest.raises(ValueError, match="'Velocity-Go1:4:updates' has to be TASK:"):
         compare(ROOT, ROOT, "Velocity-Go1:4:updates", pairs=1, steps=1)
 
@@ -74,7 +74,7 @@ def test_the_interval_of_a_median_matches_the_sign_test(number, rank) -> None:
     assert median_rank(number) == rank
 
 
-def test_figures_of_ratios_are_the_middle_and_the_ranked_ends() -> None:
+def test_ratios_are_summarised_by_median_and_ranked_bounds() -> None:
     shuffled = [1.0 + 0.01 * ((7 * i) % 10) for i in range(10)]
     found = ratio_figures(shuffled)
     assert found["median"] == pytest.approx(1.045)

@@ -1,4 +1,4 @@
-"""`bench/walking.py`: table, file, and other disturbances than the task's."""
+"""`bench/walking.py`: table, file, and disturbances other than the task's."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ def test_the_settings_of_a_saved_run_are_changed_as_well() -> None:
     assert feet is not None and feet.params["ranges"] == (0.2, 0.4)
 
 
-def test_feet_that_twist_keep_their_torsional_friction() -> None:
+def test_given_friction_range_applies_to_sliding_friction_only() -> None:
     found = disturbed(VelocityGo1FlatCfg(), None, [0.3, 1.6]).events
     spin, slide = found["foot_friction_spin"], found["foot_friction"]
     assert spin is not None and spin.params["ranges"] == (1e-4, 2e-2)

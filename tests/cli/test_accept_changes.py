@@ -46,7 +46,7 @@ def older(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_run_of_a_task_that_has_changed_is_opened_on_demand(
+def test_accept_changes_opens_a_run_of_a_changed_task(
     verb: str, older: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main, options = VERBS[verb]
@@ -72,7 +72,7 @@ REWARD: dict[str, Any] = {"func": mdp.is_alive}
 CHANGING = Task(env=changing_cfg, play=changing_cfg, rl=agent_cfg)
 
 
-def test_a_run_of_a_task_that_has_changed_is_resumed_on_demand(
+def test_accept_changes_resumes_a_run_of_a_changed_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["Changing", "--logs", str(tmp_path / "logs"), "--device", "cpu"]

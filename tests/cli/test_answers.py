@@ -262,7 +262,7 @@ def test_ctrl_c_ends_a_program_without_a_traceback(capsys):
     assert capsys.readouterr().err == "Stopped by Ctrl-C.\n"
 
 
-def test_a_reader_that_has_enough_ends_a_program_without_a_traceback():
+def test_closed_output_pipe_ends_a_program_without_a_traceback():
     script = [sys.executable, "scripts/list_tasks.py"]
     pipe = subprocess.PIPE
     with subprocess.Popen(script, cwd=ROOT, stdout=pipe, stderr=pipe) as process:
@@ -326,7 +326,7 @@ def test_a_run_is_resumed_by_one_process_at_a_time(logs, tmp_path, capsys):
 
 @pytest.mark.parametrize("line", ["--device cuda:0", "--device cuda"])
 @pytest.mark.parametrize("main", [train.main, play.main, evaluate.main, bench.main])
-def test_a_device_that_is_not_there_is_one_line(main, line, logs, capsys, monkeypatch):
+def test_missing_device_gives_one_line(main, line, logs, capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     place = ["--policy", "zero"] if main is play.main else []
     folder = [] if main is bench.main else ["--logs", str(logs)]
@@ -336,7 +336,7 @@ def test_a_device_that_is_not_there_is_one_line(main, line, logs, capsys, monkey
     assert said.count("\n") == 1
 
 
-def test_a_gpu_beyond_the_last_is_one_line(capsys, monkeypatch, tmp_path):
+def test_gpu_index_out_of_range_gives_one_line(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.chdir(tmp_path)
@@ -408,7 +408,7 @@ def test_a_read_only_folder_is_reported(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", sorted(entries()))
-def test_no_task_that_ships_has_a_slip(name):
+def test_settings_of_shipped_tasks_are_valid(name):
     task = load_task(name)
     check_config(task.env())
     check_config(task.play())
@@ -451,9 +451,7 @@ def test_a_function_in_place_of_a_term_suggests_how_to_wrap_it():
         ("observations", "actor", joint_vel_l2, "joint_vel_l2; .*ObservationGroupCfg"),
     ],
 )
-def test_anything_else_where_a_term_belongs_is_named_with_its_place(
-    where, key, value, said
-):
+def test_wrong_value_in_place_of_a_term_is_named_with_its_path(where, key, value, said):
     cfg = CartpoleBalanceCfg()
     getattr(cfg, where)[key] = value
     with pytest.raises(ConfigError, match=rf"{where}\['{key}'\] is .*{said}"):
@@ -484,29 +482,29 @@ def test_the_number_of_worlds_has_a_short_form_everywhere(program):
     assert line.sets("env.scene.num_envs")
 
 
-def test_the_number_of_worlds_is_called_alike_where_kernels_are_compiled():
+def test_warm_kernels_uses_the_same_option_for_the_number_of_worlds():
     line = read_line(warm.WarmOptions, ["T", "--num-envs", "16"])
     assert line.options.num_envs == 16
 
 
-def test_a_slip_in_the_number_of_worlds_is_near_it(capsys):
+def test_misspelt_option_suggests_the_nearest(capsys):
     with pytest.raises(SystemExit):
         train.main([TASK, "--inti-from", "x"])
     assert "--init-from TEXT" in capsys.readouterr().err
 
 
-def test_a_switch_is_switched_off_by_no():
+def test_no_prefix_disables_a_switch():
     assert not read_line(train.TrainOptions, ["T", "--no-exact"]).options.exact
     assert read_line(train.TrainOptions, ["T"]).options.exact
 
 
-def test_the_help_shows_that_a_switch_can_be_switched_off(capsys):
+def test_help_shows_the_no_form_of_switches(capsys):
     with pytest.raises(SystemExit):
         train.main(["--help"])
     assert "--exact, --no-exact" in capsys.readouterr().out
 
 
-def test_none_is_no_name_to_choose(capsys):
+def test_invalid_choice_suggests_the_nearest(capsys):
     said = answer(capsys, play.main, TASK, "--viewer", "webb")
     assert said == (
         "error: --viewer cannot be 'webb'. Valid names, nearest first: 'web', "
@@ -535,7 +533,7 @@ def test_a_task_without_a_run_gives_the_same_message_everywhere(
     )
 
 
-def test_a_policy_that_ships_is_called_by_its_task_alone(tmp_path, capsys):
+def test_shipped_policy_is_selected_by_its_task_name(tmp_path, capsys):
     ships = next(name for name in sorted(entries()) if load_task(name).trained)
     source = find_source(ships, policy="trained", as_trained=False, logs=tmp_path)
     assert source.title == ships

@@ -230,7 +230,7 @@ UNWORDED: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("fault", UNWORDED)
-def test_no_message_is_just_the_text_of_a_python_exception(fault):
+def test_messages_are_more_than_the_text_of_a_python_exception(fault):
     with pytest.raises(Exception):  # noqa: B017
         run_program(lambda arguments: UNWORDED[fault](), [])
 
@@ -333,7 +333,7 @@ def test_disabled_terms_are_none_with_and_without_the_name_of_the_configuration(
     assert env.terminations == {"time_out": None}
 
 
-def test_a_parameter_may_be_set_that_has_only_a_default():
+def test_parameter_with_a_default_can_be_set():
     env = VelocityG1FlatCfg()
     assert "command_threshold" not in env.rewards["foot_slip"].params
     name = "--env.rewards.foot-slip.params.command-threshold"
@@ -369,7 +369,7 @@ def test_a_network_changes_its_type_and_keeps_the_common_fields():
 
 @dataclass(kw_only=True)
 class Ordered:
-    """Checks itself."""
+    """Configuration that validates its own fields."""
 
     low: float = 0.0
     """The lower bound."""
@@ -385,7 +385,7 @@ class Ordered:
             raise ValueError(f"low={self.low} has to be below high={self.high}.")
 
 
-def test_settings_that_fit_only_together_come_in_any_order():
+def test_dependent_settings_can_be_given_in_any_order():
     for line in ("--env.low 5 --env.high 6", "--env.high 6 --env.low 5"):
         assert apply({"env": Ordered()}, settings(line))["env"].low == 5.0
     with pytest.raises(SettingError, match=r"env: low=5.0 has to be below high=1.0."):
@@ -399,14 +399,14 @@ def test_keys_with_dots_and_whole_dictionaries_can_be_given():
     assert apply({"env": Ordered()}, line)["env"].table == {".*knee": 0.2}
 
 
-def test_commas_part_numbers_and_not_words():
+def test_commas_separate_numbers_but_not_words():
     options = read_line(train.TrainOptions, ["T", "--gpus", "0,1"]).options
     assert options.gpus == (0, 1)
     mujoco = cartpole("--env.sim.mujoco.disableflags a,b")["env"].sim.mujoco
     assert mujoco.disableflags == ("a,b",)
 
 
-def test_an_empty_line_has_the_defaults():
+def test_empty_command_line_gives_the_defaults():
     line = read_line(train.TrainOptions, [])
     assert line.options == train.TrainOptions() and line.settings == ()
 
@@ -506,7 +506,7 @@ def plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:
     monkeypatch.syspath_prepend(str(folder))
 
 
-def test_a_plugin_cannot_take_the_name_of_a_task_of_ours(tmp_path, monkeypatch):
+def test_plugin_cannot_replace_a_built_in_task(tmp_path, monkeypatch):
     plug_in(tmp_path, monkeypatch, "Velocity-G1")
     assert find_entry("Velocity-G1").origin == "mjlab-fused"
     assert load_task("Velocity-G1").summary
@@ -615,7 +615,7 @@ def test_a_run_resumes_where_it_stopped(logs, capsys):
         assert f"python scripts/{program}\n" in said
 
 
-def test_a_folder_without_runs_is_not_suggested_as_one(tmp_path):
+def test_folder_without_runs_is_not_suggested(tmp_path):
     (tmp_path / "sweeps").mkdir()
     with pytest.raises(RunError) as refusal:
         find("sweeps", tmp_path)
@@ -623,7 +623,7 @@ def test_a_folder_without_runs_is_not_suggested_as_one(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
+def test_report_contains_the_training_video(logs, tmp_path, capsys):
     shutil.copytree(logs, tmp_path / "logs")
     more = ["--agent.max-iterations", "3", "--logs", str(tmp_path / "logs"), "--video"]
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
@@ -635,7 +635,7 @@ def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_a_film_that_cannot_be_recorded_is_one_line(tmp_path):
+def test_failed_video_recording_gives_one_line(tmp_path):
     (tmp_path / "run.json").write_text('{"task": "Cartpole-Balance"}')
     said = record_film(Run(tmp_path))
     assert said.startswith("No video was recorded. ")
@@ -681,7 +681,7 @@ def test_evaluation_equals_a_manual_rollout(logs, capsys):
     assert "ended by" in capsys.readouterr().out
 
 
-def test_episodes_are_the_same_in_any_number_of_worlds(logs):
+def test_evaluation_episodes_do_not_depend_on_the_number_of_worlds(logs):
     wide = figures(logs, "--episodes", "5", "--policy", "zero")
     narrow = figures(
         logs, "--episodes", "5", "--policy", "zero", "--env.scene.num-envs", "2"
@@ -689,7 +689,7 @@ def test_episodes_are_the_same_in_any_number_of_worlds(logs):
     assert wide["runs"] == narrow["runs"]
 
 
-def test_falls_are_ends_before_the_time_is_over(logs, capsys):
+def test_falls_are_terminations_before_the_time_limit(logs, capsys):
     """A pole that starts within the bound leaves it under a constant push."""
     line = ["--episodes", "4", "--policy", "random", "--env.episode-length-s", "0.5"]
     line += ["--disable", "outcomes.success", "--disable", "outcomes.fail"]
@@ -733,7 +733,7 @@ def test_a_name_that_cannot_be_a_package_is_refused(name, tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_new_task_from_a_file_is_refused_with_what_to_do(tmp_path, capsys):
+def test_new_task_from_a_file_is_refused_with_advice(tmp_path, capsys):
     line = ["Pole-On-Ice", "--like", "pole.py:PoleCfg", "--folder", str(tmp_path)]
     assert run_program(new.main, line) == 2
     said = capsys.readouterr().err
@@ -741,7 +741,7 @@ def test_a_new_task_from_a_file_is_refused_with_what_to_do(tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_options_that_are_not_given_have_no_value_to_type():
+def test_optional_number_does_not_accept_the_text_none():
     for words in (["--num-envs", "x"], ["--num-envs", "None"]):
         with pytest.raises(SettingError) as caught:
             read_line(train.TrainOptions, words)

@@ -52,13 +52,13 @@ def ended(success: bool | None, *, fell: bool = False) -> EpisodeResult:
         ([None, None], None),
     ],
 )
-def test_episodes_without_an_outcome_are_left_out_of_its_share(ends, share):
+def test_episodes_without_an_outcome_are_excluded_from_its_fraction(ends, share):
     found = summary([ended(end) for end in ends])
     assert found["success_once"] == found["success_at_end"] == share
     assert found["episodes"] == len(ends)
 
 
-def test_the_share_of_falls_is_of_all_episodes():
+def test_fall_rate_counts_all_episodes():
     found = summary([ended(None, fell=True), ended(None), ended(None), ended(True)])
     assert found["falls"] == 0.25
 
@@ -87,13 +87,13 @@ def ground(cfg: CartpoleBalanceCfg, *words: str) -> torch.Tensor:
     return torch.cat([torch.tensor(a) for a in (model.geom_size, model.geom_pos)])
 
 
-def test_ground_depends_on_the_seed_of_the_evaluation_and_not_of_the_training():
+def test_terrain_depends_on_the_evaluation_seed_only():
     first, second = (ground(on_stairs(seed)) for seed in (1, 2))
     assert torch.equal(first, second)
     assert not torch.equal(first, ground(on_stairs(1), "--seed", "5"))
 
 
-def test_a_policy_with_memory_starts_each_round_without_it():
+def test_recurrent_policy_is_reset_before_each_round():
     cfg = CartpoleBalanceCfg(episode_length_s=0.4)
     cfg.scene.num_envs = 2
     actions: list[Any] = []
@@ -152,7 +152,9 @@ def evaluated(folder: Path, *words: str) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8"))
 
 
-def test_an_evaluation_of_a_walker_has_its_gait(tmp_path, monkeypatch, capsys):
+def test_evaluation_of_a_walking_task_includes_gait_measures(
+    tmp_path, monkeypatch, capsys
+):
     """The shipped Go1 trots: diagonal feet land together."""
     monkeypatch.setitem(gait_walk.EPISODE_S, QUIET, 4.5)
     monkeypatch.setitem(gait_walk.EPISODE_S, AS_TRAINED, 4.0)
@@ -177,7 +179,7 @@ def test_the_gait_is_omitted_on_request_and_for_zero_actions(tmp_path, capsys):
     assert "duty" not in capsys.readouterr().out
 
 
-def test_feet_that_cannot_be_measured_do_not_spoil_an_evaluation(capsys):
+def test_evaluation_without_measurable_feet_omits_the_gait(capsys):
     cfg = VelocityGo1FlatCfg()
     sensors = (dataclasses.replace(s, reduce="none") for s in cfg.scene.sensors)
     cfg.scene.sensors = tuple(sensors)

@@ -70,7 +70,7 @@ def test_equal_calls_write_equal_files(
     assert "Falls at level C" in page and "Force comes from" in page
 
 
-def test_adapter_of_the_page_takes_the_exam(tmp_path: Path) -> None:
+def test_adapter_from_the_docs_takes_the_exam(tmp_path: Path) -> None:
     page = (ROOT / "docs/howto/exam.md").read_text("utf-8")
     (tmp_path / "mine.py").write_text(page.split("```python\n")[1].split("```")[0])
     policy = tmp_path / "policy.onnx"

@@ -69,7 +69,7 @@ def test_three_commands_lead_from_a_motion_to_a_task_with_ranges(tmp_path, capsy
         ("Reach-Yam --motion a.csv --parameters mas", r"'mas' is not one of"),
     ],
 )
-def test_a_wrong_line_says_what_to_type(line, message, tmp_path):
+def test_invalid_command_line_suggests_a_valid_one(line, message, tmp_path):
     here, jsonl = tmp_path / "here.csv", tmp_path / "steps.jsonl"
     here.write_text("time\n")
     jsonl.write_text("{}\n")

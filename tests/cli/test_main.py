@@ -37,7 +37,7 @@ def call(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("word", [*VERBS])
-def test_each_verb_is_a_program_that_calls_itself_so(call, word):
+def test_each_verb_shows_its_own_name_in_the_help(call, word):
     code, text, _ = call(word, "--help")
     assert code == 0
     assert text.startswith(f"usage: mjlab {word}")
@@ -69,7 +69,7 @@ def test_an_unknown_verb_suggests_the_nearest(call):
     )
 
 
-def test_a_python_without_the_packages_is_told_what_to_activate():
+def test_python_without_the_packages_prints_which_environment_to_activate():
     line = [sys.executable, "-I", "-S", str(ROOT / "scripts/train.py"), "--help"]
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 2
@@ -84,7 +84,7 @@ def test_every_program_of_the_folder_has_a_verb():
     assert sorted(programs - named) == [], "scripts without a line in cli/verbs.py"
 
 
-def test_importing_a_program_leaves_the_path_alone():
+def test_importing_a_script_does_not_change_sys_path():
     """In an installation, the package is next to the program, not the repository."""
     code = (
         "import importlib, sys; before = [*sys.path]\n"
@@ -139,7 +139,7 @@ def test_a_demo_without_a_task_shows_a_shipped_policy(call, played):
     assert load_task(SHOWN).trained is not None
 
 
-def test_a_demo_opens_a_page_where_there_is_a_display_and_else_is_a_film(
+def test_demo_opens_a_browser_with_a_display_and_records_a_video_without(
     call, played, monkeypatch
 ):
     monkeypatch.setattr(sys, "platform", "linux")
@@ -155,6 +155,6 @@ def test_a_demo_opens_a_page_where_there_is_a_display_and_else_is_a_film(
     ]
 
 
-def test_the_front_door_shows_its_own_names_only():
+def test_package_lists_public_names_only():
     assert "make" in dir(mjlab)
     assert not {"os", "sys", "warnings", "TYPE_CHECKING"} & {*dir(mjlab)}

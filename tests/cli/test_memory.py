@@ -63,7 +63,9 @@ def test_processes_share_the_memory_of_a_machine(
         memory.require_memory(cfg, agent_cfg(), "cpu", processes=4)
 
 
-def test_worlds_that_fit_are_a_multiple_of_eight_and_no_more_than_fit() -> None:
+def test_suggested_number_of_worlds_is_the_largest_multiple_of_eight_that_fits() -> (
+    None
+):
     need = Need(physics=1, managers=2, rollout=3, update=4, fixed=100)
     assert need.fitting(100 + 10 * 47) == 40
     assert need.fitting(100 + 10 * 48) == 48
@@ -92,7 +94,7 @@ def test_the_refusal_is_the_output_of_the_command_line_and_writes_no_files(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_missions_own_line_fits_into_a_machine_of_16_gb() -> None:
+def test_velocity_g1_with_4096_worlds_fits_into_16_gb() -> None:
     """4096 worlds of Velocity-G1 ran on a machine with 23 GB."""
     task = load_task("Velocity-G1")
     assert task.rl is not None
@@ -103,7 +105,7 @@ def test_the_missions_own_line_fits_into_a_machine_of_16_gb() -> None:
     assert need.rollout == 24 * 4 * (observed + 3 * actions + 7)
 
 
-def test_the_size_of_a_world_holds_mujocos_own_figures() -> None:
+def test_estimated_world_size_covers_mujocos_buffer_and_arena() -> None:
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1'>"
         "<freejoint/><geom size='.1'/></body></worldbody></mujoco>"
@@ -186,7 +188,7 @@ def fail_as_cuda() -> None:
         (fail_as_cuda, " (an allocation of 20.00 MiB failed)"),
     ],
 )
-def test_memory_that_runs_out_anywhere_is_one_line_of_the_command_line(
+def test_out_of_memory_gives_one_line(
     fail: Callable[[], None], size: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(lambda arguments: fail(), []) == 2
@@ -265,7 +267,7 @@ def test_the_estimate_matches_the_memory_of_a_real_run(
     assert 0.85 * real < estimate < 1.6 * real, f"estimate {estimate}, real {real}"
 
 
-def test_a_record_takes_two_keyframes_and_the_rows_of_two_roll_outs() -> None:
+def test_flight_recorder_stores_two_keyframes_and_two_rollouts() -> None:
     agent, cfg = agent_cfg(), env_cfg()
     takes = {}
     for enabled in (False, True):
@@ -307,7 +309,7 @@ print(given_back, grown())
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"),
     reason="this C library does not say",
 )
-def test_memory_that_is_freed_while_training_stays_with_the_process() -> None:
+def test_memory_freed_during_training_is_kept_for_reuse() -> None:
     program = [sys.executable, "-c", FREED]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
     given_back, kept = map(int, done.stdout.split())

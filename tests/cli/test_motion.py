@@ -33,7 +33,7 @@ from tests.tools.film_reader import read_film
 from tests.worlds.motions import g1_robot
 
 
-def test_the_overview_has_every_word_and_each_word_its_options(capsys):
+def test_help_lists_every_subcommand_with_its_options(capsys):
     with pytest.raises(Answer) as overview:
         main(["--help"])
     for word in WORKS:
@@ -107,7 +107,7 @@ def test_a_clip_below_the_ground_ends_with_a_code(tmp_path, capsys):
     assert re.search(r"ground penetration +0\.02 of +0\.005 m +TOO MUCH  .*foot", said)
 
 
-def test_a_rollout_becomes_a_motion(tmp_path, capsys):
+def test_rollout_is_converted_to_a_motion(tmp_path, capsys):
     out = tmp_path / "trot.npz"
     words = "record Velocity-Go1-Flat --command 0.5 0 0 --after 0.2 --seconds 0.4"
     main([*words.split(), "--out", str(out)])
@@ -148,7 +148,7 @@ def test_a_file_without_names_is_imported_beside_its_source(tmp_path, monkeypatc
     np.testing.assert_allclose(found.joint_pos, part.joint_pos, atol=1e-6)
 
 
-def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
+def test_simulated_motion_reports_the_assistive_wrench(tmp_path, capsys):
     part = load_motion(G1_CLIPS / "wave.npz").frames(0, 20)
     path = save_motion(part, tmp_path / "start.npz")
     main(["simulate", str(path), "--out", str(tmp_path / "done.npz")])

@@ -64,7 +64,7 @@ def test_several_worlds_are_side_by_side_in_a_video(renderer_works, tmp_path):
     assert read_film(path).frames.shape == (1, (2 * 64 + 2) * (2 * 96 + 2) * 3)
 
 
-def test_no_viewer_is_opened_unless_requested(capsys):
+def test_viewer_is_opened_only_on_request(capsys):
     arguments = [TASK, "--policy", "zero", "--viewer", "none", "--steps", "4"]
     play.main([*arguments, "--num-envs", "2", "--seed", "7"])
     first, second = capsys.readouterr().out.splitlines()
@@ -73,7 +73,7 @@ def test_no_viewer_is_opened_unless_requested(capsys):
     assert 0.04 < float(second.rpartition(" ")[2].rstrip(".")) <= 0.05
 
 
-def test_a_hand_drives_one_arm_without_an_end_of_time(monkeypatch, capsys):
+def test_teleoperation_drives_one_arm_without_time_limit(monkeypatch, capsys):
     pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
     from mjlab.viewer.web import WebViewer
 
@@ -99,7 +99,7 @@ def play_unseen(place: str, logs: Path, *more: str) -> None:
 @pytest.mark.parametrize(
     "place", ["latest", TASK, f"{TASK}/latest", "RUN", "CHECKPOINT"]
 )
-def test_a_run_is_played_whatever_it_is_called_by(place: str, logs, capsys):
+def test_run_is_played_by_every_form_of_its_name(place: str, logs, capsys):
     run = find("latest", logs).run
     known = {
         "RUN": str(run.path),
@@ -143,7 +143,7 @@ def test_the_policy_of_a_run_acts_as_its_network_does(logs):
 # The configuration for play.
 
 
-def test_to_watch_is_without_noise_pushes_and_end_of_time():
+def test_play_has_no_noise_pushes_or_time_limit():
     watched = play_of(VelocityGo1FlatCfg())
     assert watched.events["push_robot"] is None
     groups = [group for group in watched.observations.values() if group is not None]

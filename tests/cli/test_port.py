@@ -98,7 +98,7 @@ def test_a_file_is_rewritten_in_place_or_shown_as_a_diff(tmp_path):
     assert path.read_text() == "from mjlab.terrain import TerrainCfg\n"
 
 
-def test_a_source_that_is_none_is_refused(tmp_path):
+def test_missing_source_is_refused(tmp_path):
     (tmp_path / "task.py").write_text("def (:\n")
     for words, said in (
         ([], "name a Python file or a folder, such as their_env_cfg.py."),
@@ -131,7 +131,7 @@ def test_without_libcst_one_line_says_what_to_install(tmp_path):
 # --- Names ----------------------------------------------------------------------------
 
 
-def test_a_file_that_is_the_same_here_stays_bit_for_bit():
+def test_file_without_differences_is_not_changed():
     text = (
         "from mjlab.envs import ManagerBasedRlEnvCfg\n"
         "from mjlab.managers import RewardTermCfg\n"
@@ -201,7 +201,7 @@ def test_imports_of_the_projects_own_modules_become_relative(tmp_path):
 
 
 def test_functions_of_mathematics_keep_their_value_with_other_arguments():
-    """The oracle of each expression is the formula of mjlab 1.6 in words."""
+    """Each expression is compared with the formula of mjlab 1.6, written out here."""
     import torch
 
     from mjlab.tensors import math as ours
@@ -443,7 +443,7 @@ def test_an_isaac_lab_file_is_rewritten_too():
     assert new(text) == "mdp.base_height, mdp.joint_vel_l2, ManagerBasedRlEnvCfg"
 
 
-def test_calls_that_wait_for_the_device_are_listed():
+def test_calls_that_synchronise_with_the_device_are_listed():
     text = "import mjlab.mdp\ndef term(env):\n    return env.x.nonzero()\n"
     assert Change(3, ".nonzero()", "no counterpart", NOTE) in ported(text).changes
 

@@ -48,7 +48,7 @@ def test_actions_of_a_trained_policy_are_replayed_bit_for_bit(tmp_path, capsys):
     assert "All 4 episodes are exact" in capsys.readouterr().out
 
 
-def test_worlds_are_seeded_by_the_line_and_not_by_the_training(tmp_path):
+def test_recording_uses_the_seed_of_the_command_line(tmp_path):
     file = recorded(tmp_path, "--seed", "7", "--episodes", "3", *SHORT)
     with h5py.File(file) as found:
         seeds = {int(e.attrs["episode_seed"]) for e in found.values()}
@@ -56,7 +56,7 @@ def test_worlds_are_seeded_by_the_line_and_not_by_the_training(tmp_path):
 
 
 class Counting:
-    """Policy with memory: its action is a tenth of the number of remembered steps."""
+    """Policy with state: its action is a tenth of its number of calls."""
 
     def __init__(self, num_envs: int, remembered: float) -> None:
         self._steps = torch.full((num_envs, 1), remembered)
@@ -69,7 +69,7 @@ class Counting:
         self._steps[... if dones is None else dones] = 0.0
 
 
-def test_a_policy_with_memory_starts_each_episode_without_it(tmp_path):
+def test_recurrent_policy_is_reset_before_each_episode(tmp_path):
     cfg = CartpoleBalanceCfg(episode_length_s=0.4)
     cfg.scene.num_envs = 2
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -102,7 +102,7 @@ def test_a_single_group_is_written_on_request(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_controller_by_hand_is_recorded(tmp_path):
+def test_scripted_controller_is_recorded(tmp_path):
     line = ("--policy", "script", "--keep", "succeeded", "--episodes", "2")
     with h5py.File(recorded(tmp_path, *line, task="Lift-Yam-IK")) as found:
         assert [bool(each["success"][-1]) for each in found.values()] == [True, True]
@@ -130,7 +130,7 @@ def test_unrecordable_settings_are_refused(options, said, tmp_path, monkeypatch)
     assert not list(tmp_path.rglob("*.h5"))
 
 
-def test_a_file_that_is_there_stays(tmp_path):
+def test_existing_file_is_kept(tmp_path):
     (tmp_path / "a.h5").write_text("mine")
     with pytest.raises(UsageError, match="already exists"):
         record.main([TASK, "--out", str(tmp_path / "a.h5")])

@@ -45,7 +45,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words(
+def test_kernel_compile_error_shows_the_compiler_output(
     cache: Path,
 ) -> None:
     compiler = Compiler(90, print)
@@ -101,7 +101,7 @@ def test_a_camera_and_rays_include_the_kernels_of_the_renderer() -> None:
 
 
 @pytest.mark.slow
-def test_a_cache_that_was_carried_elsewhere_needs_no_compiler(tmp_path: Path) -> None:
+def test_copied_kernel_cache_needs_no_compiler(tmp_path: Path) -> None:
     program = (
         "import importlib, warp as wp; from mjlab.cli.warm import OWN;"
         "from mjlab.sim.warp_compiler import Compiler;"

@@ -38,7 +38,7 @@ def train_course(folder: Path, change: Change) -> Course:
 
 
 class Does:
-    """Policy that draws actions around a mean."""
+    """Policy that samples actions around a mean."""
 
     def __init__(self, *mean: float, spread: float = 0.01) -> None:
         self._mean = torch.tensor(mean)
@@ -63,7 +63,7 @@ def nothing(env: Any, agent: Any) -> None:
 
 
 def ending_pays(env: Any, agent: Any) -> None:
-    """Each step costs, and an episode ends where the cart goes: so it goes there."""
+    """Every step has a cost, and leaving the rail ends the episode, so leaving pays."""
     env.scene.num_envs = 32
     env.rewards = {"alive": RewardTermCfg(func=mdp.is_alive, weight=-1.0)}
     env.terminations["away"] = TerminationTermCfg(

@@ -102,7 +102,7 @@ def test_a_successful_training_gives_no_finding(place: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", HEALTHY)
-def test_a_healthy_run_has_no_findings(place: str) -> None:
+def test_run_without_faults_has_no_findings(place: str) -> None:
     run = Run(TASKS / place)
     assert examine(run, run.configs())[0] == []
 
@@ -171,13 +171,13 @@ def walking(asked: Any, moved: Any, height: float = 0.3) -> list[Diagnosis]:
     return [*_walks(acting)]
 
 
-def test_a_robot_may_stand_when_the_command_is_slow() -> None:
+def test_standing_is_no_finding_at_slow_commands() -> None:
     assert walking((0.2, 0.0), (0.0, 0.0)) == []
     assert kinds(walking((0.4, 0.0), (0.0, 0.0))) == {"stands_still"}
 
 
 @pytest.mark.parametrize("asked", [(0.8, 0.0), (-0.8, 0.0), (0.0, 0.8), (0.6, -0.6)])
-def test_only_movement_along_the_command_follows_it(asked: Any) -> None:
+def test_only_velocity_along_the_command_counts_as_tracking(asked: Any) -> None:
     x, y = asked
     assert walking(asked, asked) == []
     assert walking(asked, (0.5 * x, 0.5 * y)) == []
@@ -357,7 +357,7 @@ ADVICE = {
 
 
 @pytest.mark.parametrize("fault", ADVICE)
-def test_advice_turns_the_setting_the_right_way(fault: str) -> None:
+def test_advice_changes_the_setting_in_the_right_direction(fault: str) -> None:
     seen_course, (kind, settings) = ADVICE[fault]
     (one,) = examine_training(seen_course)
     assert (one.kind, one.settings) == (kind, settings)
@@ -385,7 +385,7 @@ SCRATCH = ["Velocity-Go1-Flat", "Velocity-G1-Flat"]
 
 
 @pytest.mark.parametrize("task", SCRATCH)
-def test_a_policy_is_judged_after_it_tracks_40_percent_as_well_as_in_the_end(
+def test_motion_is_judged_once_tracking_reaches_40_percent_of_its_final_value(
     task: str,
 ) -> None:
     """Tested with the first 50 iterations of shipped runs."""
@@ -432,7 +432,7 @@ def test_faults_that_training_cannot_correct_are_reported_early() -> None:
     assert kinds(examine_training(early)) == {"sign"}
 
 
-def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
+def test_early_phase_follows_from_the_iterations_of_the_task(
     tmp_path: Path,
 ) -> None:
     lines = [{"iteration": i, "Train/mean_step_reward": 0.1} for i in range(1, 6)]
@@ -446,7 +446,7 @@ def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
 
 
 @pytest.mark.slow
-def test_a_robot_that_has_begun_to_learn_gets_no_advice_on_its_walk(
+def test_early_training_gets_no_advice_on_gait(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """After three iterations it stands; `command_not_followed` would be found."""
@@ -460,7 +460,7 @@ def test_a_robot_that_has_begun_to_learn_gets_no_advice_on_its_walk(
 
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])
-def test_a_reward_drowns_the_others_from_ten_times_their_sum_on(scale: float) -> None:
+def test_reward_above_ten_times_the_sum_of_others_is_reported(scale: float) -> None:
     even = earned(a=9.0 * scale, b=0.5 * scale, c=-0.5 * scale)
     assert "drowning_term" not in kinds(examine_training(even))
     drowned = examine_training(earned(a=11.0 * scale, b=0.5 * scale, c=-0.5 * scale))
@@ -468,7 +468,7 @@ def test_a_reward_drowns_the_others_from_ten_times_their_sum_on(scale: float) ->
     assert one.settings == {"env.rewards.a.weight": "0.091"}
 
 
-def test_the_console_text_of_findings_is_this() -> None:
+def test_console_text_of_findings_equals_the_stored_text() -> None:
     other = Diagnosis(
         kind="dead_actions",
         certainty=0.5,

@@ -22,7 +22,7 @@ def found(kind: str, given: Course) -> Diagnosis:
     return one
 
 
-def test_a_reward_that_makes_falling_pay_is_advised_a_tenth_of_its_weight() -> None:
+def test_advice_for_a_reward_that_favours_falling_is_a_tenth_of_its_weight() -> None:
     lengths = [62.0 - 53.4 * min(i, 30) / 30 for i in range(40)]
     figures = {
         "Train/mean_episode_length": lengths,
@@ -48,7 +48,7 @@ def test_a_weight_of_the_wrong_sign_is_advised_the_other_sign(
     assert one.settings == {"env.rewards.term.weight": advised}
 
 
-def test_noise_that_explodes_is_paid_a_tenth_and_noise_that_is_gone_ten_times() -> None:
+def test_advice_scales_the_entropy_coefficient_by_a_tenth_or_ten() -> None:
     agent = {"algorithm": {"entropy_coef": 0.02}}
     grown = {"Policy/mean_std": [1.0 + 0.1 * i for i in range(40)]}
     one = found("noise_explodes", course(grown, agent=agent))
@@ -63,7 +63,7 @@ def test_noise_that_explodes_is_paid_a_tenth_and_noise_that_is_gone_ten_times() 
     assert one.settings == {"agent.algorithm.entropy-coef": "0.01"}
 
 
-def test_an_episode_is_short_compared_with_its_own_control_steps() -> None:
+def test_short_episodes_are_judged_in_control_steps() -> None:
     """Ten seconds at 0.005 s with a decimation of 4 are 500 control steps."""
     env = {
         "episode_length_s": 10.0,

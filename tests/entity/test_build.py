@@ -112,7 +112,7 @@ def run(model: mujoco.MjModel, steps: int) -> tuple[np.ndarray, np.ndarray]:
 # --- Sources ------------------------------------------------------------------------
 
 
-def test_a_bare_file_uses_its_own_physics_and_is_unchanged(tmp_path: Path):
+def test_model_without_configuration_keeps_its_physics(tmp_path: Path):
     file = tmp_path / "box.xml"
     motor = '<actuator><motor joint="swing"/></actuator></mujoco>'
     body = '<body name="b"><joint name="swing" axis="0 1 0"/><geom size=".1"/></body>'
@@ -371,7 +371,7 @@ def test_pose_places_a_floating_and_a_fixed_base():
     np.testing.assert_allclose(model.key_mquat[0], [half, 0, 0, half])
 
 
-def test_initial_angular_velocity_is_given_in_world_axes():
+def test_initial_angular_velocity_is_in_world_axes():
     # Yawed by 90 degrees, the world's x axis is the body's -y axis.
     half = float(np.sqrt(0.5))
     model, _ = key_of(
@@ -457,12 +457,12 @@ def test_a_pattern_that_matches_no_actuator_is_reported():
         build_entity(cfg, "cart")
 
 
-def test_entity_s_name_has_no_slash():
+def test_entity_name_with_a_slash_is_refused():
     with pytest.raises(ValueError, match="'a/b'"):
         build_entity(EntityCfg(source=lambda: spec_of(BOX)), "a/b")
 
 
-def test_building_leaves_no_warning_and_no_log_behind(
+def test_building_logs_no_warnings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ):
     monkeypatch.chdir(tmp_path)

@@ -39,7 +39,7 @@ def robot() -> Entity:
     return scene.entity("robot")
 
 
-def test_a_row_goes_to_the_world_of_its_index(robot: Entity) -> None:
+def test_row_is_written_to_the_world_of_its_index(robot: Entity) -> None:
     before = robot.data.sim.data.qpos.clone()
     pose = torch.tensor([[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0]] * 2)
     pose[1, 0] = 7.0

@@ -376,7 +376,7 @@ def test_reset_to_default_restores_the_keyframe_where_the_mask_holds():
         assert mine.sum() <= {"qpos": 13, "qvel": 11, "act": 1, "ctrl": 2}[field]
 
 
-def test_limits_are_infinite_where_there_are_none_and_soft_ones_are_inside():
+def test_missing_limits_are_infinite_and_soft_limits_are_inside():
     cfg = robot_cfg(articulation=ArticulationCfg(soft_joint_pos_limit_factor=0.5))
     _, entities = make_scene({"robot": cfg})
     data = entities["robot"].data
@@ -387,7 +387,7 @@ def test_limits_are_infinite_where_there_are_none_and_soft_ones_are_inside():
     close(data.soft_joint_pos_limits[0], np.array([[-0.25, 1.25], infinite]))
 
 
-def test_randomised_fields_reach_the_mirror_of_the_masked_worlds_only():
+def test_randomised_fields_update_entity_data_of_masked_worlds_only():
     sim, robot = two_robots(vary=("jnt_range", "qpos0"))
     data = robot.data
     before = {
@@ -405,7 +405,7 @@ def test_randomised_fields_reach_the_mirror_of_the_masked_worlds_only():
         assert torch.equal(getattr(data, name)[1:], old[1:])
 
 
-def test_another_models_initial_state_leaves_the_targets_of_other_worlds():
+def test_assigned_defaults_keep_the_targets_of_other_worlds():
     _, robot = two_robots()
     robot.data.targets.joint_pos[:] = 0.7
     wanted = torch.tensor([[0.1, 0.02]]).expand(WORLDS, 2)
@@ -455,7 +455,7 @@ def test_fixed_base_returns_to_its_initial_pose():
     close(sim.data.mocap_pos[:, 0], np.tile([1.0, 2.0, 3.0], (WORLDS, 1)))
 
 
-def test_fixed_base_returns_to_its_initial_turn():
+def test_fixed_base_returns_to_its_initial_orientation():
     turn = (0.5, 0.5, -0.5, 0.5)
     cfg = crane_cfg(init_state=InitialStateCfg(pos=(1.0, 2.0, 3.0), rot=turn))
     sim, entities = make_scene({"crane": cfg})
@@ -603,7 +603,7 @@ def test_external_wrench_pushes_the_named_body():
     close(sim.data.xfrc_applied, expected)
 
 
-def test_a_mask_of_the_wrong_kind_is_refused():
+def test_mask_of_the_wrong_type_is_refused():
     _, robot = two_robots()
     with pytest.raises(ValueError, match="bool of shape"):
         robot.write_joint_pos(torch.tensor([0, 1]), 0.0)
@@ -629,7 +629,7 @@ def counted(name: str) -> Iterator[list[str]]:
         original._compute = compute
 
 
-def test_a_quantity_is_computed_once_however_many_read_it():
+def test_quantity_is_computed_once_per_step():
     sim, robot = two_robots()
     with counted("body_lin_vel_w") as calls:
         for _ in range(3):
@@ -651,7 +651,7 @@ def read_all(entity: Entity) -> dict[str, torch.Tensor]:
     return {name: getattr(entity.data, name) for name in QUANTITIES}
 
 
-def test_derived_data_are_current_after_a_verb_or_a_write():
+def test_derived_data_are_current_after_each_call_or_write():
     sim, robot = two_robots()
     witness = Entity("robot", robot.cfg, sim, WorldRng(WORLDS, 0, sim.device))
     mask = torch.tensor([True, False, True])
@@ -733,7 +733,7 @@ def test_reading_and_writing_can_be_captured_in_a_graph():
     assert reads.found, "the watch itself works"
 
 
-def test_a_world_is_the_same_bits_among_any_number_of_worlds():
+def test_world_is_bit_identical_for_any_number_of_worlds():
     wanted = {}
     for num_envs in (1, 2, 5, 9):
         cfgs = {"crane": crane_cfg(), "robot": robot_cfg()}
@@ -840,7 +840,7 @@ def test_an_entity_that_is_part_of_the_world_has_no_root_to_write():
         crane.write_root_pose_w(everyone, identity)
 
 
-def test_state_holds_all_that_is_not_physics():
+def test_state_contains_all_non_physics_tensors():
     _, entities = make_scene({"robot": servo_cfg()})
     robot = entities["robot"]
     robot.data.targets.joint_vel.fill_(3.0)

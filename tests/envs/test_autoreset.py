@@ -82,7 +82,7 @@ def test_the_terminal_observation_equals_that_of_a_twin_without_resets(
 
 
 @pytest.mark.parametrize("make", TWINS)
-def test_asking_for_last_observations_leaves_all_state_the_same(make: Any) -> None:
+def test_terminal_observations_do_not_change_the_state(make: Any) -> None:
     asked = build(make(), "same_step", final_obs=True)
     plain = build(make(), "same_step", final_obs=False)
     ends = 0
@@ -99,7 +99,7 @@ def test_asking_for_last_observations_leaves_all_state_the_same(make: Any) -> No
     assert torch.equal(asked.sim.data.qpos, plain.sim.data.qpos)
 
 
-def test_resetting_by_hand_is_resetting_in_the_step() -> None:
+def test_manual_reset_equals_reset_within_the_step() -> None:
     """Compare states, random numbers and observations, in every step."""
     inside = build(gym_tasks.remembering(), "same_step", final_obs=True)
     outside = build(gym_tasks.remembering(), "never", final_obs=False)

@@ -168,7 +168,7 @@ def test_mixing_host_and_device_fails_when_the_environment_is_built(
     assert "reward term 'planted'" in "".join(error.value.__notes__)
 
 
-def test_kernels_of_joined_rows_that_differ_from_torch_are_not_used(
+def test_fused_kernels_that_differ_from_torch_are_not_used(
     planted: Callable[[Plant], ManagerBasedRlEnv], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def wrong(rows: RowPrograms, kernel: object) -> None:
@@ -196,7 +196,7 @@ def test_a_capture_that_failed_leaves_no_trace(
     env.step(torch.zeros(8, 1, device="cuda:0"))
 
 
-def test_a_replay_needs_the_modules_that_warps_part_of_the_graph_keeps_loaded(
+def test_replay_keeps_warp_modules_loaded(
     planted: Callable[[Plant], ManagerBasedRlEnv],
 ) -> None:
     env = planted(ages)

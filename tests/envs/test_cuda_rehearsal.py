@@ -69,7 +69,7 @@ def begin(env: ManagerBasedRlEnv) -> None:
 def compare(
     device: StandIn, fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv
 ) -> None:
-    """Take the same steps in both; they are equal, without reads or uploads."""
+    """Take the same steps in both; require equal results without host reads."""
     random = torch.Generator().manual_seed(0)
     ended = 0
     for env in (fused, eager):
@@ -123,7 +123,7 @@ def collect(device: StandIn, env: ManagerBasedRlEnv, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "ways"), CASES)
-def test_replays_equal_eager_steps_however_worlds_are_reset(
+def test_replays_equal_eager_steps_with_any_resets(
     name: str, ways: list[tuple[When, bool]], device: StandIn, tmp_path: Path
 ) -> None:
     def make(mode: str) -> ManagerBasedRlEnv:
@@ -154,7 +154,7 @@ def test_replays_equal_eager_steps_however_worlds_are_reset(
     assert len(ours) > STEPS and ours == theirs
 
 
-def test_memory_that_the_driver_refuses_is_an_error_with_its_number(
+def test_refused_device_memory_is_an_error_with_the_amount(
     device: StandIn,
 ) -> None:
     memory = torch.zeros(1024)

@@ -98,7 +98,7 @@ def test_the_log_of_a_step_is_a_new_dictionary() -> None:
     assert all(torch.equal(first["log"][name], value) for name, value in kept.items())
 
 
-def test_spaces_are_plain_records() -> None:
+def test_spaces_have_the_shapes_of_actions_and_observations() -> None:
     env = short(10)
     assert env.single_action_space == Box((1,))
     assert env.action_space == Box((4, 1))
@@ -116,7 +116,7 @@ class drawing(ManagerTermBase):
         visualizer.append("reward")
 
 
-def test_a_term_may_draw() -> None:
+def test_term_can_draw_debug_shapes() -> None:
     cfg = cartpole()
     cfg.rewards["drawing"] = RewardTermCfg(func=drawing, weight=1.0)
     drawn: list[str] = []
@@ -127,7 +127,7 @@ def test_a_term_may_draw() -> None:
 # Terminal observations.
 
 
-def test_final_observations_stay_in_their_place() -> None:
+def test_final_observations_keep_their_address() -> None:
     """A replay writes only to the memory of its capture."""
     env = ManagerBasedRlEnv(SyntheticCfg(seed=5, final_obs=True))
     env.reset()
@@ -142,7 +142,7 @@ def test_final_observations_stay_in_their_place() -> None:
 # Non-finite worlds.
 
 
-def test_a_non_finite_world_ends_is_counted_and_continues() -> None:
+def test_non_finite_world_is_terminated_counted_and_reset() -> None:
     env = short(100)
     env.step(still(env))
     env.sim.data.qvel[2, 0] = float("nan")
@@ -198,7 +198,7 @@ def test_a_diverged_world_that_is_not_reset_yet_is_observed_as_zeros(
 
 
 @pytest.mark.parametrize("lost_before", [0, 1])
-def test_the_share_of_diverged_worlds_is_counted_since_the_last_log(
+def test_fraction_of_diverged_worlds_counts_since_the_last_log(
     lost_before: int,
 ) -> None:
     """Half of the worlds diverge in one step after 100 good ones."""
@@ -233,7 +233,7 @@ def test_values_of_a_non_finite_step_are_excluded_from_the_episode_sums() -> Non
     assert env.take_log()["Episode_Reward/one"] == pytest.approx(rate)
 
 
-def test_a_rare_world_that_is_not_finite_is_a_figure_in_the_log() -> None:
+def test_rare_non_finite_worlds_are_logged() -> None:
     env = short(100)
     for step in range(30):
         if step == 7:
@@ -498,7 +498,9 @@ class late_reader(ManagerTermBase):
         return data[:, :1].clone()
 
 
-def test_a_read_that_the_rehearsal_did_not_see_is_an_error_not_a_stale_value() -> None:
+def test_read_unknown_to_the_rehearsal_raises_instead_of_returning_stale_values() -> (
+    None
+):
     cfg = cartpole()
     cfg.observations["late"] = ObservationGroupCfg(
         terms={"late": ObservationTermCfg(func=late_reader)}
@@ -565,7 +567,7 @@ def test_a_term_that_writes_the_state_after_forward_is_named(field: str) -> None
         ManagerBasedRlEnv(cfg)
 
 
-def test_a_mask_of_the_wrong_kind_is_refused_before_anything_moves() -> None:
+def test_wrong_mask_is_refused_before_any_change() -> None:
     env = short(10)
     before = env.get_state()
     with pytest.raises(ValueError, match="bool tensor of shape"):
@@ -612,7 +614,7 @@ def test_a_state_of_another_task_is_refused_with_the_differences() -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_unread_quantities_belong_to_the_state_too(engine: str) -> None:
+def test_state_contains_unread_quantities(engine: str) -> None:
     """Neither the rehearsal nor the state before `set_state` affects any field."""
     cfg = SyntheticCfg(seed=1)
     cfg.sim.backend = engine

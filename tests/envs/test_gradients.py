@@ -19,7 +19,7 @@ def with_graph(rows: int, width: int = 1) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_step_takes_the_values_of_an_action_without_its_graph(engine: Any) -> None:
+def test_step_detaches_actions_from_autograd(engine: Any) -> None:
     made = []
     for _ in range(2):
         cfg = cartpole()
@@ -39,7 +39,7 @@ def test_a_step_takes_the_values_of_an_action_without_its_graph(engine: Any) -> 
     action.sum().backward()
 
 
-def test_a_step_by_hand_takes_no_graph_either() -> None:
+def test_phases_of_a_step_detach_actions() -> None:
     env = ManagerBasedRlEnv(cartpole(), "cpu")
     env.reset()
     env.lifecycle.set_action(with_graph(env.num_envs))
@@ -47,7 +47,7 @@ def test_a_step_by_hand_takes_no_graph_either() -> None:
     assert not any(tensor.requires_grad for tensor in env.get_state().values())
 
 
-def test_every_gymnasium_form_takes_actions_with_a_graph() -> None:
+def test_gymnasium_environments_accept_actions_that_require_grad() -> None:
     for form in (TorchVectorEnv, NumpyVectorEnv):
         venv: Any = form(worlds(cartpole(), 3))
         venv.reset(seed=1)
@@ -60,7 +60,7 @@ def test_every_gymnasium_form_takes_actions_with_a_graph() -> None:
     single.close()
 
 
-def test_parts_of_a_dict_action_may_have_graphs() -> None:
+def test_dict_actions_can_require_grad() -> None:
     venv = TorchVectorEnv(worlds(two_terms(), 3))
     venv.reset(seed=1)
     space: Any = venv.single_action_space

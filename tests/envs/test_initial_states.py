@@ -34,7 +34,7 @@ def poles(venv: Any) -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def made() -> tuple[CachedReset, torch.Tensor]:
-    """Three worlds, and their stored initial states, shape (number, worlds, 4)."""
+    """Three worlds and their cached initial states, shape (number, worlds, 4)."""
     venv = CachedReset(TorchVectorEnv(worlds(remembering(), 3)), NUMBER)
     env = venv.unwrapped.worlds.env
     kept = env.get_state()
@@ -53,7 +53,7 @@ def which(known: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
     return torch.where(equal.any(dim=0), equal.long().argmax(dim=0), -1)
 
 
-def test_every_episode_begins_from_one_of_the_rows_own_states(
+def test_every_episode_starts_from_a_cached_state_of_its_world(
     made: tuple[CachedReset, torch.Tensor],
 ) -> None:
     venv, known = made
@@ -68,7 +68,7 @@ def test_every_episode_begins_from_one_of_the_rows_own_states(
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
-def test_rows_that_begin_in_a_step_start_from_cached_states_too(
+def test_automatic_resets_start_from_cached_states(
     made: tuple[CachedReset, torch.Tensor], mode: str
 ) -> None:
     venv, known = made
@@ -89,7 +89,7 @@ def test_rows_that_begin_in_a_step_start_from_cached_states_too(
     assert number > 6
 
 
-def test_a_partial_reset_leaves_the_other_rows_bit_equal(
+def test_partial_reset_leaves_other_worlds_bit_identical(
     made: tuple[CachedReset, torch.Tensor],
 ) -> None:
     venv, known = made
@@ -108,7 +108,7 @@ def test_a_partial_reset_leaves_the_other_rows_bit_equal(
     assert int(which(known, poles(venv))[1]) >= 0
 
 
-def test_the_states_are_those_that_resets_would_have_made() -> None:
+def test_cached_states_equal_states_after_resets() -> None:
     """Return the fields that events write, with masses and derived values."""
     cached, plain = synthetic(3), synthetic(3)
     cached.use_initial_states(cached_states(cached, 1))
@@ -127,7 +127,7 @@ def test_the_states_are_those_that_resets_would_have_made() -> None:
     assert (robots[0].encoder_bias != 0.0).any()
 
 
-def test_no_reset_event_happens_and_the_environment_is_left_as_it_was() -> None:
+def test_cached_reset_runs_no_reset_event() -> None:
     env = synthetic(3)
     env.reset(seed=4)
     before = env.get_state()
@@ -152,7 +152,7 @@ def test_no_reset_event_happens_and_the_environment_is_left_as_it_was() -> None:
     assert "reset" in calls
 
 
-def test_a_row_begins_the_same_way_whatever_their_number() -> None:
+def test_initial_state_does_not_depend_on_the_number_of_worlds() -> None:
     runs = []
     for number in (1, 4):
         venv = CachedReset(TorchVectorEnv(worlds(cartpole(), number)), NUMBER)

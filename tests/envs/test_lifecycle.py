@@ -253,7 +253,7 @@ OBSERVE_RESET = [call for call in OBSERVE if call != "interval event"]
         ({"when": "never"}, [*PHYSICS, *OBSERVE]),
     ],
 )
-def test_auto_resets_come_in_the_order_of_their_mode(
+def test_automatic_resets_follow_the_order_of_their_mode(
     choice: dict[str, Any],
     expected: list[str],
     journal: list[str],
@@ -275,7 +275,7 @@ def test_auto_resets_come_in_the_order_of_their_mode(
     assert calls == expected
 
 
-def test_observers_see_every_phase_and_every_physics_step() -> None:
+def test_observers_are_called_for_every_phase_and_physics_step() -> None:
     cfg = recorded_cfg()
     del cfg.metrics["substep"]
     env, twin = ManagerBasedRlEnv(cfg), ManagerBasedRlEnv(cfg)

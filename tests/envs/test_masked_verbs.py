@@ -23,7 +23,7 @@ def env(request: pytest.FixtureRequest) -> ManagerBasedRlEnv:
     seed=st.integers(0, 100),
     steps=st.integers(1, 4),
 )
-def test_a_masked_reset_leaves_every_other_row_bit_equal(
+def test_masked_reset_leaves_other_worlds_bit_identical(
     env: ManagerBasedRlEnv, flags: list[bool], seed: int, steps: int
 ) -> None:
     env.reset(seed=seed)
@@ -39,7 +39,7 @@ def test_a_masked_reset_leaves_every_other_row_bit_equal(
     assert (env.sim.data.qvel[mask] == 0).all()
 
 
-def test_explicit_servos_in_the_step_equal_those_before_it(
+def test_explicit_servos_within_the_step_equal_those_before_the_step(
     env: ManagerBasedRlEnv,
 ) -> None:
     """`step(control=)` runs before positions and velocities are integrated."""

@@ -235,7 +235,7 @@ def test_an_invalid_seed_is_refused_with_the_valid_type(
     assert "\n" not in str(raised.value)
 
 
-def test_seeds_of_numpy_are_those_of_python(env: ManagerBasedRlEnv) -> None:
+def test_numpy_seeds_equal_python_seeds(env: ManagerBasedRlEnv) -> None:
     seeds: list[Any] = [5, np.int64(5), np.uint8(5), [5, 6, 7, 8], np.arange(5, 9)]
     seen = [env.reset(seed=seed)[0]["actor"] for seed in seeds]
     others: Any = seen[1:]
@@ -263,7 +263,7 @@ def test_an_invalid_number_of_worlds_is_refused_with_the_valid_range(
         Simulation(g1_model(), number, device="cpu")
 
 
-def test_numbers_of_numpy_are_taken() -> None:
+def test_numpy_numbers_are_accepted() -> None:
     env = ManagerBasedRlEnv(cfg(np.int64(3), seed=np.int32(5)))
     assert env.num_envs == 3 and type(env.num_envs) is int
     assert env.seed == 5 and type(env.seed) is int

@@ -49,7 +49,7 @@ def test_each_step_agrees_from_the_same_state(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_cartpole_runs_free_on_both_engines_alike() -> None:
+def test_free_cartpole_agrees_on_both_engines() -> None:
     native, warp = (
         make("Cartpole-Balance", 4, engine=engine) for engine in ("native", "warp")
     )

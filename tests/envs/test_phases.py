@@ -84,7 +84,9 @@ def differences(
 
 
 @pytest.mark.parametrize("engine, num_envs", ON_BOTH)
-def test_a_reset_by_hand_equals_reset_to_that_state(engine: str, num_envs: int) -> None:
+def test_reset_phases_equal_a_reset_to_the_same_state(
+    engine: str, num_envs: int
+) -> None:
     tolerance = 0.0 if engine == "native" else 1e-6
     env = ManagerBasedRlEnv(load(placed(engine, num_envs)), "cpu")
     twin = ManagerBasedRlEnv(placed(engine, num_envs), "cpu")
@@ -126,7 +128,7 @@ def test_a_reset_by_hand_equals_reset_to_that_state(engine: str, num_envs: int) 
         (4, "never", False),
     ],
 )
-def test_a_step_by_hand_equals_step(num_envs: int, when: Any, final_obs: bool) -> None:
+def test_step_phases_equal_step(num_envs: int, when: Any, final_obs: bool) -> None:
     made = []
     for _ in range(2):
         cfg = remembering()
@@ -311,7 +313,7 @@ def test_a_reset_is_for_the_same_worlds_in_all_its_phases(
     )
 
 
-def test_reset_of_all_worlds_starts_over_from_anywhere(env: ManagerBasedRlEnv) -> None:
+def test_full_reset_is_possible_in_any_phase(env: ManagerBasedRlEnv) -> None:
     action = torch.zeros(2, 1)
     for begin in (
         lambda: env.lifecycle.initialise(torch.tensor([True, False])),
@@ -325,7 +327,7 @@ def test_reset_of_all_worlds_starts_over_from_anywhere(env: ManagerBasedRlEnv) -
         assert torch.equal(again, expected)
 
 
-def test_a_reset_event_that_fails_leaves_no_reset_under_way() -> None:
+def test_failed_reset_event_leaves_no_open_reset() -> None:
     fails = False
 
     def fail(env: Any, mask: torch.Tensor) -> None:
@@ -384,7 +386,7 @@ def test_the_phases_of_a_step_appear_by_name_in_the_profile(
     assert "step" not in vars(env.sim.engine), "a clock stayed behind"
 
 
-def test_px_is_the_engine_itself(env: ManagerBasedRlEnv) -> None:
+def test_px_is_the_native_engine(env: ManagerBasedRlEnv) -> None:
     env.reset()
     batch = env.scene.px.batch  # pyright: ignore[reportAttributeAccessIssue]
     assert isinstance(batch, mj_batch.Batch)
@@ -393,7 +395,7 @@ def test_px_is_the_engine_itself(env: ManagerBasedRlEnv) -> None:
 
 
 @pytest.mark.slow
-def test_px_is_the_engine_itself_on_warp() -> None:
+def test_px_is_the_warp_engine() -> None:
     cfg = cartpole()
     cfg.sim.backend = "warp"
     env = ManagerBasedRlEnv(cfg, "cpu")

@@ -18,7 +18,7 @@ def env() -> ManagerBasedRlEnv:
     return ManagerBasedRlEnv(cfg, "cpu")
 
 
-def test_a_whole_state_starts_over_from_anywhere_and_a_masked_one_does_not(
+def test_full_set_state_is_possible_in_any_phase_but_masked_is_not(
     env: ManagerBasedRlEnv,
 ) -> None:
     action = torch.full((2, 1), 0.3)

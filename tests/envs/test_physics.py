@@ -83,7 +83,7 @@ def test_several_steps_at_once_equal_single_steps_with_their_sensor_readings(
     assert (together.health.read().overflow["contacts"] > 0) == (memory == "250K")
 
 
-def test_a_control_that_is_not_finite_spoils_its_world_as_in_single_steps() -> None:
+def test_non_finite_control_affects_only_its_world_as_in_single_steps() -> None:
     together, apart = pile("1M", boxes=2), pile("1M", boxes=2)
     for sim in (together, apart):
         sim.data.ctrl[1] = torch.nan
@@ -124,7 +124,7 @@ def built(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
 @pytest.mark.parametrize(
     "task", ["Velocity-G1-Flat", "Velocity-Go1", "Cartpole-Balance"]
 )
-def test_an_environment_steps_to_the_same_bits(task: str) -> None:
+def test_environment_steps_are_bit_identical(task: str) -> None:
     together, apart = (built(load_task(task).env()) for _ in range(2))
     assert isinstance(together.program.physics, Together)
     apart.program.physics = apart.program.plain_physics
@@ -204,7 +204,7 @@ def with_action_each_substep(cfg: ManagerBasedRlEnvCfg) -> None:
         with_action_each_substep,
     ],
 )
-def test_terms_that_read_or_act_between_physics_steps_get_them_one_by_one(
+def test_terms_between_physics_steps_disable_batched_physics(
     change: Callable[[ManagerBasedRlEnvCfg], None],
 ) -> None:
     cfg = load_task("Velocity-Go1-Flat").env()

@@ -153,7 +153,7 @@ def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_world_draws_the_same_numbers_whatever_their_number(name: str) -> None:
+def test_random_numbers_do_not_depend_on_the_number_of_worlds(name: str) -> None:
     drawn = []
     for num_envs in (1, 4, 16, 64):
         env = make(name, num_envs)
@@ -197,9 +197,7 @@ def test_the_same_seed_gives_the_same_run_for_any_number_of_threads(name: str) -
 
 
 @pytest.mark.parametrize("engine, name", ON_BOTH)
-def test_continuing_from_a_state_is_bit_equal_to_not_stopping(
-    engine: str, name: str
-) -> None:
+def test_continuing_from_a_saved_state_is_bit_identical(engine: str, name: str) -> None:
     env = make(name, 4, engine=engine)
     plan = actions(env, 60)
     for action in plan[:20]:
@@ -247,7 +245,7 @@ def test_returned_values_are_never_modified() -> None:
         assert torch.equal(reward, reward_copy) and torch.equal(done, done_copy)
 
 
-def test_an_explicit_seed_starts_the_same_episode_whatever_went_before() -> None:
+def test_explicit_seed_gives_the_same_episode_after_any_history() -> None:
     # The same seed for both, because startup events have used it.
     first, second = make("synthetic", 4), make("synthetic", 4)
     for action in actions(first, 9):

@@ -104,7 +104,7 @@ def missing_column(env: Any) -> torch.Tensor:
     return env.action_manager.action[:, 7]
 
 
-def test_another_missing_number_is_pythons_error_with_the_name_of_the_term() -> None:
+def test_missing_parameter_error_names_the_term() -> None:
     with pytest.raises(IndexError) as raised:
         ManagerBasedRlEnv(cartpole(seventh=RewardTermCfg(func=missing_column)))
     assert "reward term 'seventh'" in raised.value.__notes__[0]
@@ -170,7 +170,7 @@ def test_duplicate_names_in_a_model_are_reported_in_one_line(tmp_path: Path) -> 
         assert "\n" not in str(e.value)
 
 
-def test_another_error_of_a_function_that_makes_a_model_is_its_own() -> None:
+def test_error_of_a_model_function_is_passed_on() -> None:
     def broken() -> mujoco.MjSpec:
         raise ValueError("no robot today")
 

@@ -27,7 +27,7 @@ def test_each_episode_has_the_next_seed_in_every_round() -> None:
     assert [episode.steps for episode in found] == [3, 4, 5, 3, 4, 5, 3, 4]
 
 
-def test_rounds_begin_from_other_states() -> None:
+def test_rounds_start_from_different_states() -> None:
     env = ManagerBasedRlEnv(gym_tasks.cartpole(), device="cpu")
     count = env.num_envs
     found = run_episodes(env, ZeroPolicy(env), number=2 * count, seed=0)
@@ -35,7 +35,7 @@ def test_rounds_begin_from_other_states() -> None:
     assert len(set(totals)) == 2 * count
 
 
-def test_an_end_by_success_is_no_fall_and_any_other_failure_is() -> None:
+def test_termination_by_success_is_not_a_fall() -> None:
     done = TerminationTermCfg(func=gym_tasks.is_over)
     env = counter(over=None, success=done)
     for episode in run_episodes(env, ZeroPolicy(env), number=3, seed=0):

@@ -173,7 +173,7 @@ def test_muscle_capacities_after_a_replay_belong_to_the_current_state(
     assert np.abs(seen[2] - seen[1]).max() > 1e-5, "muscles move"
 
 
-def test_views_and_entity_data_after_a_replay_are_of_the_present_state(
+def test_views_and_entity_data_after_a_replay_are_current(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     env = replayed(ball(), ball(), monkeypatch)

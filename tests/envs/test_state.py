@@ -43,7 +43,7 @@ def mask_of(num_envs: int, worlds: set[int]) -> torch.Tensor:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("num_envs", NUMBERS)
-def test_some_worlds_go_back_and_the_others_go_on_bit_for_bit(
+def test_restoring_some_worlds_leaves_others_bit_identical(
     engine: str, num_envs: int
 ) -> None:
     env = make("synthetic", num_envs, engine=engine)
@@ -101,7 +101,7 @@ def test_a_world_continues_identically_in_another_environment(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_rows_from_several_moments_go_on_side_by_side(engine: str) -> None:
+def test_states_of_different_times_continue_side_by_side(engine: str) -> None:
     home, away = (make("synthetic", n, engine=engine) for n in (4, 3))
     plan = actions(home, 30)
     taken, seen = [], []
@@ -178,7 +178,7 @@ def test_a_partial_reset_changes_only_the_selected_rows(
         assert_same_row(partly, world, whole, world)
 
 
-def test_a_row_that_does_not_fit_is_refused_by_name() -> None:
+def test_mismatched_world_state_is_refused_by_name() -> None:
     env = make("synthetic", 4)
     row = world_row(env.get_state(), 1)
     with pytest.raises(IndexError, match=r"World 4 is out of range 0\.\.3"):
@@ -207,7 +207,7 @@ def test_a_state_of_the_other_engine_is_refused() -> None:
     )
 
 
-def test_a_state_holds_the_same_names_before_and_after_masses_are_drawn() -> None:
+def test_state_has_the_same_keys_before_and_after_randomisation() -> None:
     """MuJoCo's batch stores constants per world only after they differ."""
     env = make("synthetic", 2)
     cfg = TASKS["synthetic"]()

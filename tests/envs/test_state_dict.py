@@ -182,7 +182,7 @@ def test_one_row_applies_to_all_worlds_and_omitted_entities_are_unchanged(
     assert torch.equal(after["table"], table)
 
 
-def test_a_state_that_was_got_never_changes(env: ManagerBasedRlEnv) -> None:
+def test_returned_state_is_a_copy(env: ManagerBasedRlEnv) -> None:
     state = env.get_state_dict()["entities"]
     copies = {name: value.clone() for name, value in state.items()}
     env.step(torch.zeros(4, 0))

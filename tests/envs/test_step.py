@@ -275,7 +275,7 @@ class Rising(AffineAction):
         self.entity.data.targets.joint_effort.add_(1.0)
 
 
-def test_targets_that_a_late_term_sets_count_in_the_next_physics_step() -> None:
+def test_targets_of_late_terms_apply_in_the_next_physics_step() -> None:
     cfg = CartpoleBalanceCfg(decimation=4)
     force = RisingCfg(entity_name="cartpole", joint_names=("slider",))
     env = make(replace(cfg, actions={"force": force}))

@@ -171,7 +171,7 @@ def placed(term: type[Placing]) -> ManagerBasedRlEnv:
     return ManagerBasedRlEnv(cfg)
 
 
-def test_a_command_that_writes_after_forward_updates_what_is_derived() -> None:
+def test_command_that_writes_after_forward_updates_derived_quantities() -> None:
     env = placed(Placing)
     env.reset()
     env.step(torch.ones(2, 1))
@@ -191,7 +191,7 @@ def push(env: Any, mask: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize(("order", "is_pushed"), [("mjlab", False), ("default", True)])
-def test_a_push_of_all_worlds_reaches_new_episodes_in_the_default_order_alone(
+def test_push_reaches_new_episodes_only_in_the_default_order(
     order: StepOrder, is_pushed: bool
 ) -> None:
     cfg = CartpoleBalanceCfg(seed=3, step_order=order)

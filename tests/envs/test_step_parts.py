@@ -18,7 +18,7 @@ from mjlab.sim.fields import FORWARD_FIELDS
 
 
 def flags(*ended: bool) -> Any:
-    """Terminations of worlds that can be removed and added."""
+    """Termination manager with these ended worlds, which can end and exclude others."""
     dones = torch.tensor(ended)
     terminated, time_outs = dones.clone(), torch.zeros_like(dones)
 
@@ -65,7 +65,7 @@ def test_a_world_that_is_reset_externally_instead_of_stepped_gets_zero_reward() 
     assert found.truncated.tolist() == [True, False, False]
 
 
-def test_a_world_that_is_held_back_gets_neither_action_nor_reward_nor_figures() -> None:
+def test_skipped_world_gets_no_action_reward_or_metrics() -> None:
     ended, sums = flags(False, True, False), torch.tensor([1.0, 2.0, 3.0])
     paid = rewards(7.0, 8.0, 9.0)
     resets = AutoReset(ended, paid, "next_step", figures=[sums])
@@ -83,7 +83,7 @@ def test_a_world_that_is_held_back_gets_neither_action_nor_reward_nor_figures() 
     assert resets.held_back.tolist() == [False, True, False]
 
 
-def test_where_only_time_ends_episodes_a_world_that_is_lost_ends_all_the_same() -> None:
+def test_diverged_world_ends_even_if_only_time_outs_end_episodes() -> None:
     ended = flags(True, False, True)
     ended.time_outs.copy_(torch.tensor([False, True, False]))
     resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), ignore_terminations=True)
@@ -110,7 +110,7 @@ def test_terminal_observations_are_kept_and_zero_in_diverged_worlds() -> None:
     assert memory["parts"]["a"][:, 0].tolist() == [6.0, 0.0, 6.0]
 
 
-def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
+def test_unknown_reset_time_lists_valid_ones() -> None:
     with pytest.raises(ValueError, match="'same_step', 'next_step', 'never'"):
         AutoReset(flags(True), rewards(0.0), "later")  # type: ignore[arg-type]
 
@@ -128,7 +128,7 @@ def guard(
     return NonfiniteGuard(health, ended, (counting,), steps, share)
 
 
-def test_a_lost_world_ends_and_is_counted_by_term() -> None:
+def test_diverged_world_ends_and_is_counted_by_term() -> None:
     ended = flags(False, False, False)
     found = guard(ended, torch.tensor([False, True, False]), share=0.2)
     found.detect()
@@ -142,7 +142,7 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
     assert found.take_counts()["Health/nonfinite"] == 0.0, "taken once"
 
 
-def test_a_full_buffer_is_reported_once_and_again_after_it_recovered() -> None:
+def test_buffer_overflow_is_reported_once_until_it_recovers() -> None:
     report = SimpleNamespace(overflow={"contacts": 3}, advice=("Give more room.",))
     found = guard(flags(False), torch.tensor([False]), share=1.0, report=report)
 
@@ -159,7 +159,7 @@ def test_a_full_buffer_is_reported_once_and_again_after_it_recovered() -> None:
         assert lacked() == 2.0
 
 
-def test_too_many_diverged_worlds_stop_the_run_with_their_share_and_terms() -> None:
+def test_too_many_diverged_worlds_stop_the_run_with_fraction_and_terms() -> None:
     found = guard(flags(False), torch.tensor([True]), share=0.2)
     found.detect()
     found.end_episodes()
@@ -269,7 +269,7 @@ def test_observers_are_notified_of_a_failed_engine_step() -> None:
     assert lines[-1] == "failed stuck"
 
 
-def test_a_write_between_steps_is_noticed_once() -> None:
+def test_write_between_steps_is_detected_once() -> None:
     tensors = {name: torch.zeros(2) for name in FORWARD_FIELDS}
     calls: list[str] = []
     engine = SimpleNamespace(

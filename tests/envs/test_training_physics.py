@@ -47,7 +47,7 @@ def test_without_training_physics_a_configuration_is_unchanged() -> None:
     assert cfg.for_training() is cfg
 
 
-def test_an_entity_without_contacts_has_to_be_in_the_scene() -> None:
+def test_without_contacts_names_an_entity_of_the_scene() -> None:
     cfg = VelocityGo1FlatCfg()
     cfg.sim.training = TrainingPhysicsCfg(without_contacts={"robt": ("trunk.*",)})
     with pytest.raises(ConfigError, match=r"'robt' is not an EntityCfg.*'robot'"):
@@ -61,7 +61,7 @@ def test_an_environment_step_in_training_has_at_least_one_physics_step() -> None
         cfg.for_training()
 
 
-def test_a_run_trains_in_one_physics_and_is_played_in_the_other(
+def test_run_trains_with_training_physics_and_plays_with_evaluation_physics(
     tmp_path, capsys
 ) -> None:
     cfg = env_cfg()

@@ -134,7 +134,7 @@ def test_events_without_a_robot_reset_give_a_one_line_warning(
         assert line in env.startup_lines()
 
 
-def test_joints_that_a_reset_leaves_out_are_in_the_startup_report(
+def test_joints_without_reset_are_in_the_startup_report(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Resets of some joints are intended, so there is no warning."""
@@ -152,7 +152,7 @@ def test_joints_that_a_reset_leaves_out_are_in_the_startup_report(
     assert not any("qpos0" in line for line in whole.startup_lines())
 
 
-def test_looking_for_unset_states_changes_no_state() -> None:
+def test_search_for_unset_states_changes_no_state() -> None:
     """Reading the state again does not affect the environment."""
     one, other = (ManagerBasedRlEnv(task(), device="cpu") for _ in range(2))
     for env in (one, other):

@@ -58,7 +58,7 @@ def test_goals_stay_in_the_ranges_of_the_joints(robot: ExamRobot) -> None:
     assert np.isclose(left, low).any() or np.isclose(left, high).any()
 
 
-def test_ended_runs_draw_no_more_goals(robot: ExamRobot) -> None:
+def test_ended_runs_sample_no_more_goals(robot: ExamRobot) -> None:
     walk = ArmWalk(robot, ARMS, range(2))
     found = np.zeros((2, 14))
     for step in range(27):

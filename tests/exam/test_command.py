@@ -63,7 +63,7 @@ def test_heading_error_counts_by_its_size() -> None:
     assert seen == [False, True, True, False]
 
 
-def test_reached_place_and_heading_are_commanded_to_stop_each_for_itself() -> None:
+def test_reached_position_and_reached_heading_stop_separately() -> None:
     cfg = CommandCfg()
     reached, near = Reached(1, cfg), _target(0.05, 0.0, 1.0)
     reached.update(near)

@@ -157,7 +157,7 @@ def test_readings_equal_plain_mujoco_with_torques_each_physics_step(
             down = -data.site_xmat[site].reshape(3, 3)[2]
 
 
-def test_torque_is_limited_by_the_joint_alone(robot: ExamRobot) -> None:
+def test_torque_is_limited_by_the_joint_only(robot: ExamRobot) -> None:
     model = robot.model
     most = model.jnt_actfrcrange[robot.joints, 1]
     limits = dict(zip(robot.exam.joints, most, strict=True))

@@ -43,7 +43,7 @@ def test_mean_over_targets_is_weighted_by_targets() -> None:
     assert single.low == pytest.approx(usual.low)
 
 
-def test_costs_are_left_out_where_under_a_fifth_completed() -> None:
+def test_costs_are_omitted_if_fewer_than_a_fifth_completed() -> None:
     fallen = [_run(i, 10.0, energy=1.0) for i in range(9)]
     few = score([*fallen, _run(9, 90.0, energy=8.0)])
     enough = score([*fallen[:4], _run(9, 90.0, energy=8.0)])
@@ -52,7 +52,7 @@ def test_costs_are_left_out_where_under_a_fifth_completed() -> None:
     assert few.completed.mean == pytest.approx(0.1)
 
 
-def test_errors_and_reached_targets_come_from_begun_targets() -> None:
+def test_errors_count_started_targets_only() -> None:
     targets = [TargetResult(0.1, math.pi / 2, True), TargetResult(0.3, 0.0, False)]
     found = score([_run(0, 7.0, targets=targets)])
     assert found.position.mean == pytest.approx(0.2)
@@ -81,7 +81,7 @@ def test_fall_counts_for_the_last_punch_before_it() -> None:
         ((0.1, 0.1, 0.9), "below"),
     ],
 )
-def test_side_is_where_the_force_comes_from(
+def test_side_of_a_punch_is_where_its_force_comes_from(
     direction: tuple[float, float, float], side: str
 ) -> None:
     assert side_of(_punch(direction, (True, True))) == side

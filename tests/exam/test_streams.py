@@ -45,7 +45,7 @@ def test_first_punch_is_the_published_one() -> None:
     np.testing.assert_allclose(plan.forces[0, 0], expected, atol=5e-4)
 
 
-def test_runs_draw_the_same_numbers_in_any_company() -> None:
+def test_random_numbers_of_a_run_do_not_depend_on_other_runs() -> None:
     together, alone = (
         draw_punches(G1_EXAM, range(5, 9)),
         draw_punches(G1_EXAM, range(7, 8)),
@@ -68,7 +68,7 @@ def test_impulses_of_punches_are_in_the_published_ranges() -> None:
     assert 20.0 <= size[:, 12:].min() and size[:, 12:].max() <= 40.0
 
 
-def test_ceiling_of_punches_grows_to_its_end() -> None:
+def test_maximum_punch_grows_to_its_final_value() -> None:
     punches = Punches()
     shares = [punches.ceiling_at(s) / 500.0 for s in (0.0, 30.0, 60.0, 85.0)]
     assert shares == pytest.approx([1 / 3, 2 / 3, 1.0, 1.0])

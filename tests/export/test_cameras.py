@@ -145,7 +145,7 @@ def measured(
     return {name: value.astype(np.float32) for name, value in found.items()}
 
 
-def test_with_ray_observations_plain_mujoco_moves_like_the_environment(
+def test_plain_mujoco_with_ray_images_moves_like_the_environment(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:
     """Compare twenty control steps, each from the environment's state and image.
@@ -215,7 +215,7 @@ def test_with_the_same_observations_the_file_gives_the_same_actions(
 
 
 @pytest.mark.slow
-def test_the_shipped_policy_reaches_by_onnxruntime_and_pictures_of_plain_mujoco(
+def test_shipped_policy_reaches_its_goal_in_onnxruntime_with_images_of_plain_mujoco(
     contract: tuple[Path, dict[str, Any]], renderer_works: None
 ) -> None:
     """Images of two renderers differ at outlines, so motions are compared."""

@@ -122,9 +122,7 @@ def driver(tmp_path_factory) -> Path:
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("task", TRAINED)
-def test_a_policy_that_ships_acts_as_its_network_in_python_and_in_cpp(
-    task, driver, tmp_path
-):
+def test_shipped_policy_acts_like_its_network_in_python_and_cpp(task, driver, tmp_path):
     """Print a table row: the task, and the two maximum differences."""
     path = shipped(task, tmp_path).path
     worst, moments, fed, targets, excited = ran(task, path)

@@ -68,7 +68,7 @@ def contract_of(path: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TRAINED)
-def test_every_policy_that_ships_is_written(task, tmp_path):
+def test_every_shipped_policy_is_exported(task, tmp_path):
     exported = shipped(task, tmp_path)
     assert exported.error < ROUNDINGS.get(task, 1e-5)
     VALIDATOR.validate(exported.contract)
@@ -80,7 +80,7 @@ def test_every_policy_that_ships_is_written(task, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", sorted(set(entries()) - set(TRAINED)))
-def test_other_tasks_are_written_with_weights_by_chance(task, tmp_path):
+def test_other_tasks_are_exported_with_random_weights(task, tmp_path):
     cfg, agent = load_task(task).env(), agent_cfg(1, actor=small())
     _, exported = write(tmp_path, cfg, agent, task)
     VALIDATOR.validate(exported.contract)
@@ -169,7 +169,7 @@ def test_a_frame_moves_to_the_target_of_the_file(tmp_path):
         ("pose", True, "world"),
     ],
 )
-def test_other_ways_of_reaching_are_the_same_in_plain_mujoco(
+def test_other_inverse_kinematics_settings_agree_in_plain_mujoco(
     command_type, is_relative, frame, tmp_path
 ):
     cfg = LiftYamIKCfg(seed=3)
@@ -305,7 +305,7 @@ def test_the_hash_of_the_scene_matches_its_text(cartpole):
 TETRAHEDRON = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
 
 
-def test_meshes_travel_in_the_file_without_the_folder_that_they_were_in(tmp_path):
+def test_file_contains_meshes_without_their_folder(tmp_path):
     faces = [(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)]
     stl = bytes(80) + struct.pack("<I", len(faces))
     for face in faces:

@@ -258,12 +258,12 @@ def check_images(shapes, encoders):
             assert np.abs(action - expected).max() < allowed
 
 
-def test_a_custom_network_without_a_form_for_onnx_is_refused():
+def test_custom_network_without_onnx_form_is_refused():
     with pytest.raises(ExportError, match=r"a Linear, which cannot .* MLPModel, RNN"):
         Network.of(torch.nn.Linear(5, 3))
 
 
-def test_an_operation_that_onnx_has_no_word_for_is_refused():
+def test_operation_unsupported_by_onnx_is_refused():
     class Own(MLPModel):
         def as_onnx(self, verbose):
             form = super().as_onnx(verbose)
@@ -510,7 +510,7 @@ def test_an_input_of_the_wrong_shape_is_named(written):
         file(told(file) | {"joint_vel": np.zeros(3)})
 
 
-def test_two_robots_remember_apart_and_forget_when_they_are_reset(written):
+def test_two_policies_have_separate_states_and_reset_clears_them(written):
     one = OnnxPolicy(written[0].path)
     other = one.another()
     first = one(told(one))["action"]
@@ -521,7 +521,7 @@ def test_two_robots_remember_apart_and_forget_when_they_are_reset(written):
     assert np.array_equal(one(told(one))["action"], first)
 
 
-def test_files_of_others_are_refused(tmp_path, written):
+def test_files_not_written_by_export_are_refused(tmp_path, written):
     path = tmp_path / "a.onnx"
     with pytest.raises(ExportError, match="does not exist"):
         OnnxPolicy(path)
@@ -543,7 +543,7 @@ def test_files_of_others_are_refused(tmp_path, written):
 # --- Unsupported policies and files ---------------------------------------------------
 
 
-def test_a_file_that_acts_differently_is_not_written(tmp_path):
+def test_export_fails_if_the_file_differs_from_the_network(tmp_path):
     actor = ForgetfulCfg(hidden_dims=(16, 8), distribution_cfg=GaussianCfg())
     with pytest.raises(ExportError, match="the file acts differently from the network"):
         write(tmp_path, cartpole(), agent_cfg(1, actor=actor))

@@ -119,7 +119,7 @@ def test_gait_clock_of_legged_gym_starts_after_one_step(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["mjlab", "isaaclab", "legged-gym"])
-def test_ported_file_is_one_of_our_own(tmp_path, form):
+def test_converted_policy_file_has_our_contract(tmp_path, form):
     interface, robot, _ = read(tmp_path, form)
     path = port(interface, robot, tmp_path / "ported.onnx")
     contract = json.loads(path.with_suffix(".contract.json").read_text("utf-8"))

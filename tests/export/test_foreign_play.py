@@ -64,7 +64,7 @@ def test_joints_in_another_order_than_the_task_are_refused(tmp_path):
             FilePolicy(env, file)
 
 
-def test_file_is_compared_like_one_of_ours(tmp_path):
+def test_converted_policy_file_is_compared_like_an_exported_one(tmp_path):
     policy = OnnxPolicy(ported(tmp_path))
     assert policy.contract["network"]["format"] == "mjlab"
     assert policy.contract["made"]["checkpoint"] == "policy.onnx"

@@ -169,7 +169,7 @@ def test_history_order_is_named(tmp_path):
     assert "found the newest step first" in verdict.text
 
 
-def test_what_a_recording_lacks_is_undetermined(tmp_path):
+def test_missing_arrays_of_a_recording_are_undetermined(tmp_path):
     _, _, seen = recorded(tmp_path, "mjlab")
     del seen["effort"], seen["time"]
     seen["command"][:] = 0.0
@@ -190,7 +190,7 @@ def test_files_alone_leave_the_behaviour_undetermined(tmp_path, capsys):
     assert "add --recording, --log or --simulate" in capsys.readouterr().out
 
 
-def test_widths_that_differ_are_named_without_a_recording(tmp_path):
+def test_wrong_tensor_sizes_are_named_without_a_recording(tmp_path):
     read(tmp_path, "isaaclab")
     write_network(tmp_path / "policy.onnx", 60)
     config = tmp_path / "config.yaml"
@@ -199,7 +199,7 @@ def test_widths_that_differ_are_named_without_a_recording(tmp_path):
     assert "63 numbers" in found.said and "expects 60" in found.said
 
 
-def test_unequal_sides_are_named_without_a_recording(tmp_path):
+def test_left_right_differences_are_named_without_a_recording(tmp_path):
     read(tmp_path, "legged-gym")
     config = tmp_path / "config.yaml"
     text = config.read_text().replace("kps: [40, 60, 40, 60]", "kps: [40, 60, 60, 40]")

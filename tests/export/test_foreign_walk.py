@@ -56,7 +56,9 @@ def test_each_alternative_differs_from_the_contract_once(policy):
     assert [each.late for each in found if each.place == "delay"] == [1]
 
 
-def test_reading_that_fails_is_excluded_and_one_that_walks_is_open(policy, monkeypatch):
+def test_failing_alternative_is_excluded_and_walking_one_is_undetermined(
+    policy, monkeypatch
+):
     interface, robot = policy
 
     def only_gravity_matters(other, robot, *, late=0):
@@ -72,7 +74,7 @@ def test_reading_that_fails_is_excluded_and_one_that_walks_is_open(policy, monke
     assert by_place["history order"] == {"undetermined"}
 
 
-def test_reading_that_walks_names_the_mistake(policy, monkeypatch):
+def test_alternative_that_walks_is_reported_as_the_mistake(policy, monkeypatch):
     interface, robot = policy
     wrong = interface.with_term("projected_gravity", scale=-1.0)
 
@@ -88,7 +90,7 @@ def test_reading_that_walks_names_the_mistake(policy, monkeypatch):
     assert "falls after 0.8 s" in found[0].said
 
 
-def test_unknown_mistake_is_no_pass(policy, monkeypatch):
+def test_unexplained_fall_is_a_mismatch(policy, monkeypatch):
     interface, robot = policy
     monkeypatch.setattr(closed_loop, "walk", lambda *args, late=0: FALL)
     (found,) = check_walk(interface, robot)

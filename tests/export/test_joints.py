@@ -23,7 +23,7 @@ XML = """
 """
 
 
-def test_each_number_of_a_joint_is_its_own() -> None:
+def test_joint_parameters_are_not_swapped() -> None:
     env: Any = SimpleNamespace(
         sim=SimpleNamespace(mj_model=mujoco.MjModel.from_xml_string(XML))
     )

@@ -97,7 +97,7 @@ def test_play_performs_the_files_own_clip(files: dict[str, Path], task: str) -> 
     assert seen["time_step"].flatten().tolist() == command.frame.tolist()
 
 
-def test_a_file_of_one_task_is_refused_by_the_other_by_the_names_of_terms(
+def test_file_of_another_task_is_refused_with_the_differing_terms(
     files: dict[str, Path],
 ) -> None:
     knows, blind = (OnnxPolicy(path).contract for path in files.values())
@@ -130,7 +130,7 @@ def measured(
     }
 
 
-def test_the_file_and_mujoco_alone_do_as_the_environment_does(
+def test_file_in_plain_mujoco_moves_like_the_environment(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     policy, cfg = open_file(files[TASK], as_trained=False)
@@ -166,7 +166,7 @@ def test_the_file_and_mujoco_alone_do_as_the_environment_does(
             assert data.qpos == pytest.approx(place, abs=1e-4), step
 
 
-def test_many_clips_travel_in_one_file(tmp_path: Path) -> None:
+def test_one_file_contains_many_clips(tmp_path: Path) -> None:
     robot = g1_robot()
     clips = saved(
         tmp_path, standing(robot, "a", 0.5, 2.0), standing(robot, "b", 1.0, 5.0)

@@ -343,7 +343,7 @@ def with_law(kind: type[PlainPdLaw]) -> ManagerBasedRlEnv:
     return env
 
 
-def test_a_law_that_counts_in_python_is_refused_by_the_name_of_its_term():
+def test_torque_law_with_a_python_counter_is_refused_by_term():
     env = with_law(CountingLaw)
     (controller,) = muscle_controllers(Tracer(env, ("actor",)))
     ExcitationCheck(controller)
@@ -355,7 +355,7 @@ def test_a_law_that_counts_in_python_is_refused_by_the_name_of_its_term():
     env.close()
 
 
-def test_a_law_that_reads_an_acceleration_is_refused_by_its_line():
+def test_torque_law_that_reads_accelerations_is_refused_with_its_line():
     env = with_law(AccelerationLaw)
     said = r"^Action term 'muscles' cannot be exported: test_muscles\.py:\d+ \(return "
     with pytest.raises(ExportError, match=said + r".* reads sim\.data\.qacc,"):

@@ -83,7 +83,7 @@ def test_the_model_computes_weighted_terms_and_passes_the_last_action_on():
     assert found["next_last_action"] == pytest.approx([0.5])
 
 
-def test_the_memory_of_a_term_is_a_state_with_its_value_after_a_reset():
+def test_term_state_starts_at_its_value_after_a_reset():
     rewards = traced(mean=RewardTermCfg(MeanSpeed))
     (state,) = rewards.described()["states"]
     assert state["initial"] == [0.25]

@@ -113,7 +113,7 @@ def check_alone(path: Path, folder: Path, record_property) -> None:
     assert early.max() < 1e-4
 
 
-def test_without_this_package_the_file_matches_torch_and_the_environment(
+def test_file_without_this_package_matches_torch_and_the_environment(
     go1, tmp_path, record_property
 ):
     policy = ContractPolicy(go1)
@@ -123,7 +123,7 @@ def test_without_this_package_the_file_matches_torch_and_the_environment(
     check_alone(go1, tmp_path, record_property)
 
 
-def test_the_record_is_what_the_physics_of_its_scene_does(policy):
+def test_recorded_steps_equal_the_physics_of_their_scene(policy):
     """The state that the recorded targets lead to in MuJoCo, by a loop of its own."""
     record = policy.record()
     model = mujoco.MjModel.from_xml_string(text_of(policy))
@@ -186,7 +186,7 @@ def test_a_control_law_unknown_to_plain_mujoco_is_named(tmp_path, policy):
         MujocoRobot(policy)
 
 
-def test_it_is_one_file_that_needs_little(tmp_path):
+def test_runner_is_one_file_with_few_dependencies(tmp_path):
     text = runner_text()
     assert "mjlab." not in text and text.count("import numpy as np") == 1
     compile(text, "mjlab_runner.py", "exec")
@@ -194,7 +194,7 @@ def test_it_is_one_file_that_needs_little(tmp_path):
     assert text.splitlines()[2].strip().startswith("python mjlab_runner.py")
 
 
-def test_typed_it_runs_checks_and_logs(go1, tmp_path):
+def test_runner_command_line_runs_checks_and_logs(go1, tmp_path):
     log = tmp_path / "steps.jsonl"
     line = [str(go1), "--seconds", "1", "--command", "0.4", "0", "0.5", "--log"]
     done = alone(tmp_path, *line, str(log))
@@ -321,7 +321,7 @@ def other_joints(change: Callable[[np.ndarray], np.ndarray]) -> type[Faulty]:
 
 
 class Forgets(Faulty):
-    """Restarts in each period."""
+    """Policy that restarts in each period."""
 
     policy: ContractPolicy
 
@@ -395,7 +395,7 @@ MISREAD = {
 
 
 @pytest.mark.parametrize("kind", MISREAD)
-def test_a_reading_that_cannot_be_right_is_named(kind, policy):
+def test_impossible_reading_is_named(kind, policy):
     driver, said, latest = MISREAD[kind]
     robot = begun(policy, driver)
     vars(robot)["policy"] = policy
@@ -668,7 +668,7 @@ def test_sticks_cover_the_trained_range_and_their_centre_is_zero(policy):
     assert source.values["twist"] == pytest.approx([0.5, 0.0, 0.75], abs=0.01)
 
 
-def test_sticks_command_shares_where_no_range_is_known_and_no_more_than_there_is(
+def test_sticks_without_a_known_range_command_fractions_up_to_one(
     policy,
 ):
     (command,) = policy.contract["commands"]
@@ -725,7 +725,7 @@ def test_a_gamepad_is_found_among_devices_or_named_as_missing(monkeypatch):
         GamepadSource.find()
 
 
-def test_typed_a_gamepad_steers(go1, tmp_path, monkeypatch, capsys):
+def test_gamepad_steers_from_the_command_line(go1, tmp_path, monkeypatch, capsys):
     pad = Pad()
     pad.shares[1] = -1.0
     evdev = SimpleNamespace(list_devices=lambda: ["a"], InputDevice=lambda _: pad)
@@ -737,14 +737,14 @@ def test_typed_a_gamepad_steers(go1, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "5 steps, 0.1 s.\n"
 
 
-def test_a_command_that_is_none_is_refused(policy):
+def test_invalid_command_is_refused(policy):
     source = CommandSource(policy.contract)
     for wrong in ([0.1], [0.1, np.nan, 0.0]):
         with pytest.raises(ContractError, match="twist needs 3 finite numbers"):
             source.set("twist", wrong)
 
 
-def test_packets_come_from_this_machine_alone(policy):
+def test_packets_are_accepted_from_this_machine_only(policy):
     """127.0.0.2 is another address of this machine, like its network address."""
     source = UdpSource(policy.contract, 0, lambda: 0.0)
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -757,7 +757,7 @@ def test_packets_come_from_this_machine_alone(policy):
     assert source.values["twist"][0] == 0.5
 
 
-def test_packets_that_are_none_count_as_none(policy):
+def test_invalid_packets_are_ignored(policy):
     clock = [0.0]
     source = UdpSource(policy.contract, 0, lambda: clock[0])
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -805,7 +805,7 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
         ("{json}", "{json} is JSON, not ONNX: pass its ONNX file, such as "),
     ],
 )
-def test_an_error_of_the_command_line_is_one_line(
+def test_command_line_errors_are_one_line(
     line, said, go1, cartpole, tmp_path, capsys, monkeypatch
 ):
     monkeypatch.setattr(sys, "stdin", io.StringIO())

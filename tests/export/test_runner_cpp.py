@@ -337,7 +337,7 @@ def test_a_fault_stops_the_robot(driver, go1, fault, reason, within):
 
 
 @needs_compiler
-def test_a_slide_is_watched_to_a_tenth_of_the_way_of_a_hinge(driver, go1, tmp_path):
+def test_slide_joints_have_a_tenth_of_the_hinge_tolerance(driver, go1, tmp_path):
     whole = json.loads(contract_beside(go1).read_text())
     path, said = tmp_path / "go1.json", []
     for unit in ("rad", "m"):
@@ -461,7 +461,7 @@ def test_unsupported_contracts_are_refused_by_name(driver, go1):
 
 
 @needs_compiler
-def test_letters_and_numbers_of_json_are_read_as_python_reads_them(driver, go1):
+def test_json_strings_and_numbers_are_parsed_like_in_python(driver, go1):
     whole = json.loads(contract_beside(go1).read_text())
     name = 'ä😀 "\\/\b\f\n\r\t\u0001'
     first = whole["entities"]["robot"]["joints"][0]

@@ -38,7 +38,7 @@ def safety(**more: Any) -> Safety:
 
 
 @pytest.mark.parametrize("tilt", [30.0, 60.0, 80.0])
-def test_a_robot_has_fallen_beyond_so_many_degrees(tilt: float) -> None:
+def test_robot_has_fallen_beyond_the_tilt_limit(tilt: float) -> None:
     for angle, fell in ((0.0, False), (tilt - 1.0, False), (tilt + 1.0, True)):
         robot: Any = Still()
         robot.angle = angle
@@ -47,7 +47,7 @@ def test_a_robot_has_fallen_beyond_so_many_degrees(tilt: float) -> None:
         assert found == (f"the robot fell: {leans}" if fell else None)
 
 
-def test_a_step_is_late_by_the_time_since_the_last_one() -> None:
+def test_late_step_is_detected_by_the_time_since_the_last_one() -> None:
     """Period of 0.02 s, late after 1.5 times that."""
     robot: Any = Still()
     watch = safety(periods=1.5)
@@ -115,7 +115,7 @@ def test_a_relative_target_starts_from_the_position_of_its_own_step(kind: str) -
     assert robot.data.ctrl[0] == pytest.approx(wanted)
 
 
-def test_the_clock_of_a_clip_stops_at_its_last_row_and_not_at_the_next_clips() -> None:
+def test_clip_time_stops_at_the_last_frame_of_its_clip() -> None:
     """Rows 0 to 3 belong to the first clip, 4 to 9 to the second."""
     clips = [{"first": 0, "frames": 4}, {"first": 4, "frames": 6}]
     for start, last in ((0.0, 3.0), (2.0, 3.0), (4.0, 9.0), (7.0, 9.0)):

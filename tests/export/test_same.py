@@ -68,7 +68,7 @@ def faults(model: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("force", ["-7 7", "-9 7"])
-def test_the_limit_of_an_effort_is_the_upper_one(force: str) -> None:
+def test_effort_limit_is_the_upper_bound(force: str) -> None:
     assert faults(robot(force=force)) == []
     (said,) = faults(robot(force="-7 9"))
     assert "effort_limit is 9 in the model, but 7 in the contract" in said

@@ -266,7 +266,7 @@ def test_a_term_with_a_frozen_value_is_refused_by_name(kind: Callable):
         compare_terms(step)
 
 
-def test_a_term_without_memory_in_state_is_refused():
+def test_term_with_undeclared_state_is_refused():
     class Hidden(FilteredJointVel):
         def state(self):
             return {}
@@ -321,7 +321,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("kind", LATE)
-def test_an_action_that_measures_in_each_physics_step_is_refused(kind):
+def test_action_that_reads_measurements_in_each_physics_step_is_refused(kind):
     @dataclass(kw_only=True)
     class OwnCfg(mdp.JointPositionActionCfg):
         def bind(self, name, env):

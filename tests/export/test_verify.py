@@ -374,7 +374,7 @@ BY_NAME = {change.__name__: change for change in IN_THE_ROBOT}
 
 
 @pytest.mark.parametrize("kind", kinds_of(BY_NAME))
-def test_a_robot_that_is_another_one_is_named(kind, go1, tmp_path):
+def test_differences_of_another_robot_are_named(kind, go1, tmp_path):
     change = BY_NAME[kind]
     spec = mujoco.MjSpec.from_string(scene_of(go1))
     change(spec)
@@ -522,7 +522,7 @@ def test_a_lever_arm_is_identified_by_the_velocity_due_to_rotation():
     )
 
 
-def test_chance_has_no_reason_and_equal_numbers_need_none():
+def test_random_errors_have_no_reason_and_equal_values_need_none():
     other = CHANCE.normal(size=(50, 3))
     assert likeliest(Departure(other, NUMBERS, list("abc"))) is None
     assert likeliest(Departure(NUMBERS, NUMBERS, list("abc"))) is None

@@ -187,7 +187,7 @@ def late_nan(found: dict[str, Any]) -> None:
 
 
 class Sticks:
-    """An encoder that is stuck at its 40th value."""
+    """Encoder that is stuck at its 40th value."""
 
     def __init__(self) -> None:
         self.shown: list[float] = []
@@ -291,7 +291,7 @@ def kinds_of(names):
 
 
 @pytest.mark.parametrize("kind", kinds_of(IN_THE_DRIVER))
-def test_a_mistake_of_the_driver_is_the_first_that_is_named(kind, go1, tmp_path):
+def test_driver_mistake_is_reported_first(kind, go1, tmp_path):
     driver, said = IN_THE_DRIVER[kind]
     found = departures(go1, logged(go1, **driver), tmp_path)
     assert found and re.match(said, found[0]), found
@@ -353,9 +353,7 @@ def test_a_mistake_of_the_robot_is_named(change, said, go1, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [adds_mass, moves_imu, slips, falls_slower])
-def test_a_fault_that_a_log_cannot_show_is_not_reported_as_another(
-    change, go1, tmp_path
-):
+def test_undetectable_fault_is_not_reported_as_another(change, go1, tmp_path):
     """`verify --robot` compares these by number."""
     assert departures(go1, logged(go1, change), tmp_path) == []
 
@@ -455,7 +453,7 @@ BY_NAME = {change.__name__: change for change in IN_THE_LINES}
 
 
 @pytest.mark.parametrize("kind", BY_NAME)
-def test_a_line_that_cannot_be_right_is_named(kind, go1, clean, tmp_path):
+def test_impossible_log_line_is_named(kind, go1, clean, tmp_path):
     change, rows = BY_NAME[kind], json.loads(clean)
     change(rows)
     found = departures(go1, rows, tmp_path)
@@ -486,9 +484,7 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
     assert [each for each in found if each.startswith(said)], found
 
 
-def test_a_state_reset_by_another_program_is_identified_by_its_targets(
-    go1, clean, tmp_path
-):
+def test_external_state_reset_is_identified_by_its_targets(go1, clean, tmp_path):
     """As written by a driver that runs the network itself, without `last_action`."""
     rows, policy = json.loads(clean), ContractPolicy(go1)
     for row in rows:

@@ -322,7 +322,7 @@ def test_a_link_names_policy_and_command(walk):
 
 @pytest.mark.slow
 @needs_browser
-def test_the_page_requests_nothing(walk, small):
+def test_page_makes_no_requests(walk, small):
     assert {url.partition("#")[0] for url in walk.requested} == {small.as_uri()}
 
 

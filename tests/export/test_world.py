@@ -49,12 +49,12 @@ def test_measured_inputs_and_commands_equal_the_environment(task, names, tmp_pat
 
 
 @pytest.mark.slow
-def test_lift_yam_lifts_in_plain_mujoco(tmp_path):
+def test_lift_yam_lifts_the_cube_in_plain_mujoco(tmp_path):
     _, measured = ran(shipped("Lift-Yam", tmp_path).path)
     distances = [np.linalg.norm(inputs["object_to_goal"]) for inputs in measured]
     assert distances[0] > 0.1
     assert distances[-1] < 0.01
 
 
-def test_a_policy_of_sensors_needs_no_world(go1):
+def test_policy_with_sensor_inputs_has_no_world_model(go1):
     assert ContractPolicy(go1).world is None

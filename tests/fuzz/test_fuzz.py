@@ -274,7 +274,7 @@ def test_damage_is_refused_in_one_line(make: Any, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("make", FORMATS, ids=lambda make: make.__name__)
-def test_much_damage_is_refused_in_one_line(
+def test_heavy_damage_is_refused_in_one_line(
     make: Any, seed: int, tmp_path: Path
 ) -> None:
     fuzz(*make(tmp_path), count=MANY, seed=seed)

@@ -89,7 +89,7 @@ def test_steps_may_be_shorter_at_half_the_speed() -> None:
     assert failed(found) == [(QUIET, "forward 1.0", "step_length")]
 
 
-def test_a_gait_is_judged_ahead_and_in_a_quiet_world_only() -> None:
+def test_gait_limits_apply_forward_in_the_nominal_world_only() -> None:
     found = worlds()
     for world, command in ((QUIET, "left 0.5"), (AS_TRAINED, "forward 1.0")):
         found[world][command] |= {"steps_per_s": 9.0, "asymmetry": 0.5}
@@ -100,7 +100,7 @@ def test_a_gait_is_judged_ahead_and_in_a_quiet_world_only() -> None:
     ("command", "linear", "turning"),
     [("left 0.5", 0.15, 0.2), ("forward 0.2", 0.1, 0.1)],
 )
-def test_errors_have_limits_in_both_worlds(
+def test_velocity_errors_have_limits_in_both_conditions(
     command: str, linear: float, turning: float
 ) -> None:
     found = worlds()
@@ -113,7 +113,7 @@ def test_errors_have_limits_in_both_worlds(
         found = worlds()
 
 
-def test_feet_stay_put_at_zero() -> None:
+def test_feet_stay_in_place_at_zero_command() -> None:
     found = worlds()
     found[QUIET]["stand"] |= {"steps_per_s": 0.1, "foot_drift": 0.05}
     assert failed(found) == [

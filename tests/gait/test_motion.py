@@ -72,7 +72,7 @@ def test_steps_have_the_rate_length_and_height_of_the_formula() -> None:
 @pytest.mark.parametrize(
     ("stance", "double", "flight"), [(0.6, 0.2, 0.0), (0.5, 0.0, 0.0), (0.4, 0.0, 0.2)]
 )
-def test_double_support_and_flight_follow_from_the_share_of_stance(
+def test_double_support_and_flight_follow_from_the_duty_factor(
     stance: float, double: float, flight: float
 ) -> None:
     found = gait(Walk(feet=biped(), stance=stance))
@@ -128,7 +128,7 @@ def test_a_loss_of_contact_below_40_ms_is_no_step() -> None:
     assert (fill_gaps(still, 20) == still).all()
 
 
-def test_a_bounce_adds_no_steps_but_is_in_the_share_of_support() -> None:
+def test_bounce_adds_no_steps_but_counts_as_support() -> None:
     motion = motion_of(Walk(feet=biped()))
     calm: dict[str, Any] = measure(motion, (0.9, 0.0, 0.0))
     landed = np.flatnonzero(np.diff(motion.on_ground[:, 0, 0].astype(int)) == 1) + 1
@@ -235,7 +235,7 @@ def test_a_robot_that_fell_counts_as_a_fall_and_in_no_measure() -> None:
     assert measure(motion, (0.9, 0.0, 0.0)) == {"feet": 2, "robots": 2, "falls": 2}
 
 
-def test_the_start_is_left_out_and_robots_are_chosen() -> None:
+def test_start_is_excluded_and_robots_can_be_selected() -> None:
     motion = motion_of(Walk(feet=biped()), robots=2).after(3.0)
     assert motion.seconds == pytest.approx(5.0)
     assert len(motion.velocity) == 250

@@ -116,7 +116,7 @@ def test_a_robot_that_ends_its_episode_counts_as_a_fall() -> None:
     assert (found["robots"], found["falls"]) == (2, 1)
 
 
-def test_a_quiet_world_has_no_noise_no_pushes_and_the_plain_model() -> None:
+def test_nominal_world_has_no_noise_pushes_or_randomisation() -> None:
     cfg = quiet(VelocityG1FlatCfg())
     assert set(cfg.events) == {"reset_base", "reset_robot_joints"}
     groups = [group for group in cfg.observations.values() if group]
@@ -137,7 +137,7 @@ class HeldUpCfg(VelocityGo1FlatCfg):
         return watched
 
 
-def test_a_world_as_trained_has_them_but_no_aid_to_learning() -> None:
+def test_as_trained_world_has_noise_and_pushes_but_no_training_aids() -> None:
     trained = HeldUpCfg()
     cfg = as_trained(trained)
     assert set(trained.events) - set(cfg.events) == {"hand"}
@@ -151,7 +151,7 @@ def test_tasks_on_rough_ground_are_measured_on_a_plane() -> None:
         assert terrain is not None and terrain.generator is None
 
 
-def test_a_held_command_neither_changes_nor_ends_and_time_runs_on() -> None:
+def test_held_command_does_not_change_or_end_while_time_continues() -> None:
     cfg = held(VelocityGo1FlatCfg(), 3, 12.0)
     twist = cfg.commands["twist"]
     assert twist is not None and twist.resampling_time_range == (np.inf, np.inf)

@@ -1,4 +1,4 @@
-"""Adapters: seeds are used once, bounds are valid, and ends stop a row."""
+"""Adapters: seeds are used once, bounds are valid, and episode ends stop a world."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from mjlab.gym.worlds import LARGEST
 from tests.worlds import gym_tasks
 
 
-def test_a_seed_reaches_only_the_rows_of_its_mask() -> None:
+def test_seed_applies_only_to_worlds_of_the_mask() -> None:
     worlds = gym_tasks.worlds(gym_tasks.cartpole(), 4)
     worlds.reset(None, None)
     before = worlds.env.rng.world_seed.clone()

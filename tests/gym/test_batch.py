@@ -27,7 +27,9 @@ def worlds(way: Any, num_envs: int, max_steps: int = 30) -> GymWorlds:
 
 @pytest.mark.parametrize("mode", ALL_MODES)
 @pytest.mark.parametrize("way", WAYS)
-def test_it_keeps_the_contract_in_every_mode(way: Any, mode: AutoresetMode) -> None:
+def test_batched_env_keeps_the_contract_in_every_mode(
+    way: Any, mode: AutoresetMode
+) -> None:
     check_vector_env(
         lambda mode: TorchVectorEnv(worlds(way, 3), autoreset_mode=mode),
         lambda row: SingleEnv(worlds(way, 1)),
@@ -37,7 +39,7 @@ def test_it_keeps_the_contract_in_every_mode(way: Any, mode: AutoresetMode) -> N
     )
 
 
-def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
+def test_finished_world_waits_for_its_reset_in_disabled_mode() -> None:
     """By hand: of three rows, the first two fall, the last is balanced."""
     env = TorchVectorEnv(worlds(TensorCartpoles, 3), autoreset_mode="disabled")
     env.reset(seed=0)

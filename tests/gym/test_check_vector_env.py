@@ -63,7 +63,7 @@ def test_gymnasiums_vector_environment_of_a_custom_task_passes() -> None:
     check_vector_env(make, lambda index: gymnasium.make("CartPole-v1"), steps=120)
 
 
-def test_episodes_that_never_end_are_no_proof() -> None:
+def test_check_fails_if_no_episode_ends() -> None:
     with pytest.raises(InconclusiveError, match="episodes of a row ended in 3 steps"):
         check_vector_env(sync, lambda index: Walk(), modes=(SAME,), steps=3)
 
@@ -219,7 +219,7 @@ def test_a_wrapper_without_a_fault_passes() -> None:
     check(lambda mode: Planted(sync(mode)))
 
 
-def test_it_imports_none_of_our_modules() -> None:
+def test_checker_imports_no_module_of_this_project() -> None:
     import ast
     from pathlib import Path
 

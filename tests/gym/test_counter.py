@@ -58,7 +58,7 @@ def model(num_envs: int, mode: AutoresetMode) -> Any:
 
 @COUNTS
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
-def test_every_number_of_every_step_is_gymnasiums(
+def test_every_value_of_every_step_equals_gymnasium(
     mode: AutoresetMode, num_envs: int
 ) -> None:
     """T-04."""
@@ -79,7 +79,7 @@ def test_every_number_of_every_step_is_gymnasiums(
 
 @COUNTS
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
-def test_tensors_are_the_same_numbers(mode: AutoresetMode, num_envs: int) -> None:
+def test_tensors_equal_the_numpy_values(mode: AutoresetMode, num_envs: int) -> None:
     """T-04. Final data exist for all rows, in every step."""
     worlds = gym_tasks.worlds(gym_tasks.scripted(), num_envs)
     ours, theirs = TorchVectorEnv(worlds, autoreset_mode=mode), model(num_envs, mode)
@@ -108,7 +108,7 @@ def test_tensors_are_the_same_numbers(mode: AutoresetMode, num_envs: int) -> Non
 
 
 @COUNTS
-def test_figures_of_episodes_are_those_of_gymnasiums_statistics(num_envs: int) -> None:
+def test_episode_metrics_equal_gymnasiums_statistics(num_envs: int) -> None:
     """T-07, and the outcomes by hand arithmetic."""
     worlds = gym_tasks.worlds(gym_tasks.scripted(), num_envs)
     ours = VectorEnv(TorchVectorEnv(worlds), record_metrics=True)

@@ -42,7 +42,7 @@ def test_training_receives_each_episode_that_ends() -> None:
         assert (figures["return"] > 0.2).all()  # At most five steps of 0.05.
 
 
-def test_worlds_without_end_go_on_beyond_their_time() -> None:
+def test_unlimited_worlds_continue_beyond_the_time_limit() -> None:
     returns = episodes.without_end(TASK, 3, pull, 12, **SETTINGS)
     assert returns.shape == (3,) and (returns > 0.5).all()
 
@@ -52,9 +52,7 @@ def test_an_evaluation_is_one_whole_episode_of_each_world() -> None:
     assert means["episode_len"] == 5.0 and 0.2 < means["return"] <= 0.25
 
 
-def test_collected_episodes_hold_their_last_observation_and_not_the_next_first() -> (
-    None
-):
+def test_collected_episodes_end_with_their_terminal_observation() -> None:
     whole = episodes.collection(TASK, 2, pull, 3, **SETTINGS)
     assert [len(each["observations"]) for each in whole] == [6] * 3
     assert [len(each["rewards"]) for each in whole] == [5] * 3

@@ -82,7 +82,7 @@ def test_a_limit_gives_the_same_episodes_as_that_of_mjlab_make(limited):
 
 
 @pytest.mark.parametrize("kind", [Doubled, DoubledRows])
-def test_a_reward_wrapper_of_the_user_has_its_place(kind):
+def test_user_reward_wrapper_is_applied(kind):
     env: Any = FlattenActionSpaceWrapper(gymnasium.make(ID, **SMALL))
     env = ManiSkillVectorEnv(FrameStack(kind(env), 2), record_metrics=True)
     plain: Any = mjlab.make("Cartpole-Balance", **SMALL)
@@ -114,7 +114,7 @@ def test_an_observation_wrapper_that_misses_terminal_observations_is_refused(kin
         ManiSkillVectorEnv(env)
 
 
-def test_an_observation_wrapper_is_welcome_where_it_misses_nothing():
+def test_observation_wrapper_is_accepted_in_modes_without_final_obs():
     env: Any = gymnasium.make(ID, autoreset_mode="next_step", **SMALL)
     plain: Any = mjlab.make("Cartpole-Balance", autoreset_mode="next_step", **SMALL)
     stacked = FrameStack(Shifted(env), 2)
@@ -122,7 +122,7 @@ def test_an_observation_wrapper_is_welcome_where_it_misses_nothing():
     torch.testing.assert_close(seen[:, -1], expected + 1.0)
 
 
-def test_a_limit_outside_a_recording_is_refused_with_the_way(limited, tmp_path):
+def test_time_limit_outside_a_recording_is_refused_with_advice(limited, tmp_path):
     env = RecordEpisode(
         FlattenActionSpaceWrapper(gymnasium.make(ID, **SMALL)),
         tmp_path,
@@ -143,7 +143,7 @@ def test_a_recording_of_a_limited_environment_has_its_episodes(limited, tmp_path
     assert [episode["elapsed_steps"] for episode in episodes] == [STEPS] * N
 
 
-def test_a_single_environment_is_refused_with_the_way():
+def test_single_environment_is_refused_with_advice():
     single = gymnasium.make(ID, backend="native")
     with pytest.raises(TypeError, match=r"gymnasium\.make\(id, num_envs=N\)"):
         FlattenActionSpaceWrapper(single)

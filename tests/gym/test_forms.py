@@ -1,4 +1,4 @@
-"""Gymnasium forms of an environment: vector with tensors, with arrays, and single."""
+"""The three Gymnasium forms: tensor vector, NumPy vector and single environment."""
 
 from collections.abc import Callable
 from functools import partial

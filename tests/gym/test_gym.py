@@ -85,7 +85,7 @@ def test_all_tasks_are_known_to_gymnasium_by_name() -> None:
         "import gymnasium",
     ],
 )
-def test_an_id_is_known_whatever_is_imported_first(program: str) -> None:
+def test_id_is_registered_for_any_import_order(program: str) -> None:
     prefix = "" if "mjlab" in program else "mjlab.gym:"
     program += f"\nprint(gymnasium.envs.registration._find_spec('{prefix}{ID}').id)"
     result = subprocess.run(
@@ -142,7 +142,7 @@ def test_closing_twice_is_harmless() -> None:
 # Seeds and rows.
 
 
-def test_a_seed_of_none_in_a_list_leaves_that_row_its_numbers() -> None:
+def test_seed_none_in_a_list_keeps_the_random_state_of_that_world() -> None:
     env, other = cartpole(), cartpole()
     first, _ = env.reset(seed=[5, 6, 7])
     other.reset(seed=[5, 6, 7])
@@ -153,7 +153,7 @@ def test_a_seed_of_none_in_a_list_leaves_that_row_its_numbers() -> None:
 
 
 @pytest.mark.parametrize("rows", [[1], np.array([1]), torch.tensor([1]), slice(1, 2)])
-def test_a_reset_of_some_rows_leaves_the_others_alone(rows: Any) -> None:
+def test_partial_reset_does_not_change_other_worlds(rows: Any) -> None:
     env = cartpole()
     env.reset(seed=0)
     before, *_ = env.step(torch.ones(3, 1))

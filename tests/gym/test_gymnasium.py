@@ -1,6 +1,6 @@
-"""Gymnasium's wrappers around the form with arrays (T-08).
+"""Gymnasium's wrappers around `NumpyVectorEnv` (T-08).
 
-A wrapper around three rows has the same results as around each single row.
+A wrapper around three worlds gives the same results as around each single world.
 """
 
 from collections.abc import Callable
@@ -74,7 +74,7 @@ def arrays() -> NumpyVectorEnv:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_wrapper_of_rows_is_a_wrapper_of_each(
+def test_vector_wrapper_equals_a_wrapper_of_each_environment(
     case: str, rows: list[SingleEnv], arrays: NumpyVectorEnv
 ) -> None:
     many, one = CASES[case]
@@ -125,7 +125,7 @@ def test_statistics_of_episodes_are_those_of_each_row(
         together.DictInfoToList,
     ],
 )
-def test_functions_of_all_rows_give_the_same_results_for_our_worlds(
+def test_vector_functions_give_the_same_results_for_our_worlds(
     wrap: Any, rows: list[SingleEnv], arrays: NumpyVectorEnv
 ) -> None:
     """These have no single form, so Gymnasium's vector is wrapped too."""

@@ -60,7 +60,7 @@ def test_the_batch_of_make_is_an_env_with_the_steps_of_mjlab_make() -> None:
     assert gymnasium.make(ID, num_envs=1).num_envs == 1  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_training(tmp_path: Path) -> None:
+def test_maniskill_training_loop_runs(tmp_path: Path) -> None:
     env = make(
         tmp_path, auto_reset=True, ignore_terminations=False, record_metrics=True
     )
@@ -79,7 +79,7 @@ def test_training(tmp_path: Path) -> None:
     env.close()
 
 
-def test_trajectories(tmp_path: Path) -> None:
+def test_maniskill_trajectories_are_recorded(tmp_path: Path) -> None:
     env = make(tmp_path, auto_reset=True)
     observations, _ = env.reset(seed=0)
     first = observations.clone()

@@ -1,4 +1,4 @@
-"""Rebuilt scenes: times, contents, and the remains of the previous scene."""
+"""Rebuilt scenes: when they are built, their contents, and freeing of the old scene."""
 
 import copy
 import gc

@@ -1,4 +1,4 @@
-"""Independent rows, portable specs, and messages for missing packages."""
+"""Independent worlds, portable specs, and messages for missing packages."""
 
 import pickle
 import subprocess
@@ -32,7 +32,7 @@ def draw(num_envs: int) -> torch.Tensor:
 
 
 def told(result: Any, row: int) -> list[Any]:
-    """Return all results of a step for a row."""
+    """Return all results of a step for one world."""
     observations, reward, terminated, truncated, info = result
     figures = info["final_info"]["episode"]
     return [
@@ -43,7 +43,7 @@ def told(result: Any, row: int) -> list[Any]:
     ]
 
 
-def test_a_row_lives_the_same_life_among_any_number_of_others() -> None:
+def test_world_does_not_depend_on_the_number_of_other_worlds() -> None:
     """T-19, with 1, 4, 16 and 64 rows."""
     lives = []
     for num_envs in (1, 4, 16, 64):
@@ -56,7 +56,7 @@ def test_a_row_lives_the_same_life_among_any_number_of_others() -> None:
 
 @pytest.mark.parametrize("num_envs", [4, 16])
 @pytest.mark.parametrize("how", ["thrown", "lost"])
-def test_changes_of_one_row_affect_no_other_row(how: str, num_envs: int) -> None:
+def test_changes_of_one_world_affect_no_other_world(how: str, num_envs: int) -> None:
     """T-13. One row is 1 km away, or NaN."""
     calm, rough = stacked(num_envs), stacked(num_envs)
     calm.reset(seed=3)

@@ -28,7 +28,7 @@ def tensors(make: Any, num_envs: int, **more: Any) -> TorchVectorEnv:
     "num_envs", [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 16))]
 )
 @pytest.mark.filterwarnings("ignore:To copy construct from a tensor")
-def test_its_own_wrapper_takes_our_form_and_ours_shows_the_same(num_envs: int) -> None:
+def test_skrls_wrapper_and_ours_give_the_same_values(num_envs: int) -> None:
     """T-16."""
     theirs = wrap_env(tensors(gym_tasks.cartpole, num_envs), verbose=False)
     ours = SkrlEnv(tensors(gym_tasks.cartpole, num_envs))
@@ -54,7 +54,7 @@ def test_its_own_wrapper_takes_our_form_and_ours_shows_the_same(num_envs: int) -
     ours.close()
 
 
-def test_the_critics_observations_are_its_state() -> None:
+def test_critic_observations_are_skrls_state() -> None:
     env = SkrlEnv(tensors(gym_tasks.go1, 2, groups=("actor", "critic")), seed=4)
     twin = tensors(gym_tasks.go1, 2, groups=("actor", "critic"))
     shown: Any = twin.single_observation_space
@@ -72,7 +72,7 @@ def test_the_critics_observations_are_its_state() -> None:
     assert torch.equal(info["final_states"], other["final_obs"]["critic"])
 
 
-def test_spaces_of_several_parts_go_through_its_own_order() -> None:
+def test_dict_spaces_are_flattened_in_skrls_order() -> None:
     """It sorts names, so "front" comes before "rear" for any order of terms."""
     env = SkrlEnv(tensors(gym_tasks.two_terms, 2))
     env.reset()
@@ -89,7 +89,7 @@ def test_spaces_of_several_parts_go_through_its_own_order() -> None:
     assert remembering.reset()[0].shape == (2, 5 + 6 + 2)
 
 
-def test_whole_numbers_are_actions_as_well() -> None:
+def test_integer_actions_are_accepted() -> None:
     cfg = ClassicCartpoleCfg(num_envs=3, autoreset=False)
     env = SkrlEnv(TorchVectorEnv(GymWorlds(TensorCartpoles(cfg))))
     seen, _ = env.reset()
@@ -97,7 +97,7 @@ def test_whole_numbers_are_actions_as_well() -> None:
     assert (pushed - seen)[:, 1].sign().tolist() == [-1.0, 1.0, 1.0]
 
 
-def test_another_mode_is_refused() -> None:
+def test_other_autoreset_modes_are_refused() -> None:
     worlds = gym_tasks.worlds(gym_tasks.cartpole(), 1)
     with pytest.raises(ValueError, match="autoreset_mode='same_step'"):
         SkrlEnv(TorchVectorEnv(worlds, autoreset_mode="next_step"))
@@ -199,7 +199,7 @@ def test_a_truncated_episode_bootstraps_from_its_own_terminal_observation(
 
 
 @pytest.mark.slow
-def test_its_ppo_learns_for_ten_iterations(tmp_path: Path) -> None:
+def test_library_ppo_trains_for_ten_iterations(tmp_path: Path) -> None:
     """T-16."""
     from skrl.trainers.torch import SequentialTrainer
 

@@ -49,7 +49,7 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("num_envs", [1, 4])
 @pytest.mark.parametrize("form", FORMS)
-def test_its_checker_of_specs_reports_no_errors(form: str, num_envs: int) -> None:
+def test_torchrl_check_env_specs_passes(form: str, num_envs: int) -> None:
     """T-16."""
     env = TorchRlEnv(FORMS[form](num_envs))
     check_env_specs(env)
@@ -58,7 +58,9 @@ def test_its_checker_of_specs_reports_no_errors(form: str, num_envs: int) -> Non
 
 
 @pytest.mark.parametrize("num_envs", [1, 4, 16])
-def test_rows_end_with_their_last_observation_and_begin_alone(num_envs: int) -> None:
+def test_worlds_end_with_their_terminal_observation_and_reset_alone(
+    num_envs: int,
+) -> None:
     """World i ends after 3 + i steps, and the time limit is 6."""
     env = TorchRlEnv(tensors(gym_tasks.scripted, num_envs))
     run: Any = env.rollout(20, break_when_any_done=False)
@@ -83,7 +85,7 @@ def test_rows_end_with_their_last_observation_and_begin_alone(num_envs: int) -> 
         ]
 
 
-def test_a_partial_reset_is_of_the_rows_it_names() -> None:
+def test_partial_reset_resets_the_given_worlds_only() -> None:
     env = TorchRlEnv(tensors(gym_tasks.scripted, 3))
     now: Any = env.reset()
     for _ in range(2):
@@ -107,7 +109,7 @@ def test_a_seed_has_the_same_effect_as_in_gymnasium() -> None:
     assert torch.equal(again["observation"], twin.reset()[0])
 
 
-def test_environments_that_reset_themselves_are_refused() -> None:
+def test_environments_with_automatic_reset_are_refused() -> None:
     env = VectorEnv(tensors(gym_tasks.cartpole, 1))
     with pytest.raises(TypeError, match="Pass the environment inside VectorEnv"):
         TorchRlEnv(env)
@@ -115,7 +117,7 @@ def test_environments_that_reset_themselves_are_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_its_ppo_learns_for_ten_iterations() -> None:
+def test_library_ppo_trains_for_ten_iterations() -> None:
     """T-16."""
     from tensordict.nn import (
         ProbabilisticTensorDictModule,

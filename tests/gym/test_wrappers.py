@@ -1,4 +1,4 @@
-"""Wrappers around the form with tensors, on a counter with known numbers."""
+"""Wrappers around `TorchVectorEnv`, on a counter with known values."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_next_step_logs_episodes_without_the_step_that_resets() -> None:
 # The outermost wrapper.
 
 
-def test_figures_of_episodes_are_there_on_every_step() -> None:
+def test_episode_metrics_are_present_in_every_step() -> None:
     env = VectorEnv(counter(), record_metrics=True)
     infos = [each[3] for each in run(env, 5)]
     table = {
@@ -91,7 +91,7 @@ def test_figures_of_episodes_are_there_on_every_step() -> None:
     assert infos[3]["final_info"]["fail"].tolist() == [False, True]
 
 
-def test_a_world_that_is_not_finite_ends_though_terminations_are_ignored() -> None:
+def test_non_finite_world_ends_even_if_terminations_are_ignored() -> None:
     env = VectorEnv(counter(), ignore_terminations=True)
     env.reset(seed=0)
     env.step(still(env))
@@ -102,7 +102,7 @@ def test_a_world_that_is_not_finite_ends_though_terminations_are_ignored() -> No
     assert info["final_obs"].isfinite().all()
 
 
-def test_without_automatic_resets_rows_go_on() -> None:
+def test_worlds_continue_without_automatic_resets() -> None:
     env = VectorEnv(counter(), auto_reset=False, record_metrics=True)
     outputs = run(env, 5)
     assert [each[0] for each in outputs] == [[step, step] for step in range(1, 6)]
@@ -116,7 +116,7 @@ def test_without_automatic_resets_rows_go_on() -> None:
 # Dict actions, starting with the four-line program.
 
 
-def test_flat_actions_reach_the_terms_they_are_for() -> None:
+def test_flat_actions_reach_their_terms() -> None:
     env = TorchVectorEnv(gym_tasks.worlds(gym_tasks.two_terms(), 2))
     flat = FlattenActionSpace(env)
     flat.reset(seed=0)
@@ -152,7 +152,7 @@ def test_flat_observations_hold_all_numbers_in_the_order_of_the_space() -> None:
 
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
 @pytest.mark.parametrize("num_envs", [1, 4, 16])
-def test_a_stack_is_the_end_of_each_episodes_own_history(
+def test_frame_stack_holds_the_latest_frames_of_the_episode(
     mode: AutoresetMode, num_envs: int
 ) -> None:
     """T-18. Recomputed from all observations, with manual resets of rows."""
@@ -180,7 +180,7 @@ def test_a_stack_is_the_end_of_each_episodes_own_history(
         assert observations[..., 0].tolist() == stacks, f"step {step}"
 
 
-def test_a_row_that_ended_and_is_reset_by_hand_begins_its_stack_once() -> None:
+def test_manual_reset_fills_the_frame_stack_once() -> None:
     """Row 0 ends after three steps, and is reset before the step that would follow."""
     env = FrameStack(counter(mode=NEXT), 3)
     env.reset(seed=0)
@@ -195,7 +195,7 @@ def test_a_row_that_ended_and_is_reset_by_hand_begins_its_stack_once() -> None:
     assert [stack[1] for stack in stacks] == [[2, 3, 4], [0, 0, 0], [0, 0, 1]]
 
 
-def test_a_stack_that_was_returned_never_changes() -> None:
+def test_returned_frame_stack_is_a_copy() -> None:
     env = FrameStack(counter(), 2)
     seen, _ = env.reset(seed=0)
     kept = seen.clone()
@@ -208,7 +208,7 @@ def test_a_stack_that_was_returned_never_changes() -> None:
 # Repeated actions.
 
 
-def test_a_repeated_action_adds_up_rewards_until_the_row_ends() -> None:
+def test_action_repeat_sums_rewards_until_the_episode_ends() -> None:
     env = ActionRepeat(counter(), 2)
     outputs = run(env, 3)
     assert [each[0] for each in outputs] == [[2, 2], [0, 0], [2, 2]]
@@ -234,7 +234,7 @@ def test_a_repeated_action_keeps_the_other_modes() -> None:
     assert run(env, 2)[-1][0] == [3, 4]
 
 
-def test_a_row_that_ended_and_is_reset_by_hand_repeats_its_next_action() -> None:
+def test_manual_reset_restarts_action_repeat() -> None:
     """Row 0 ends in the second of its two repeated steps, row 1 after it."""
     env = ActionRepeat(counter(mode=NEXT), 2)
     env.reset(seed=0)
@@ -261,7 +261,7 @@ def test_wrappers_work_together() -> None:
 # By name.
 
 
-def test_mjlab_make_takes_our_id_and_gymnasiums() -> None:
+def test_mjlab_make_accepts_task_ids_and_gymnasium_ids() -> None:
     for name in ("Cartpole-Balance", "mjlab/Cartpole-Balance-v0"):
         env = mjlab.make(name, num_envs=2, backend="native", max_episode_steps=3)
         outer = VectorEnv(FlattenActionSpace(env), record_metrics=True)

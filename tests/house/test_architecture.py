@@ -1,7 +1,7 @@
-"""Imports point down, and third parties stay in their rooms.
+"""Imports point to lower rooms, and third-party packages stay in their rooms.
 
-The rules and what checks them stand in `architecture.py`; here they are applied to the
-project, and to planted faults that they must find.
+The rules are in `tests/tools/architecture.py`. The tests apply them to the project, and
+to planted violations that the rules must find.
 """
 
 import subprocess
@@ -47,17 +47,17 @@ def test_algorithms_and_models_do_not_import_the_training_loop():
     assert [(path, name) for path, name in ours if not name.startswith(rooms)] == []
 
 
-def test_imports_point_down_and_third_parties_stay_in_their_rooms():
+def test_imports_point_down_and_third_party_packages_stay_in_their_rooms():
     faults = import_faults(SOURCES)
     assert not faults, "\n".join(faults)
 
 
-def test_no_files_import_each_other_in_a_circle():
+def test_there_are_no_import_cycles():
     faults = circle_faults(SOURCES)
     assert not faults, "\n".join(faults)
 
 
-def test_no_empty_messages_no_guesses_and_no_prints():
+def test_code_has_no_empty_messages_hasattr_or_print():
     faults = [fault for source in SOURCES for fault in banned_faults(source)]
     assert not faults, "\n".join(faults)
 
@@ -158,7 +158,7 @@ def test_a_planted_import_is_found(path, text, fault):
         ("bench/sim.py", "import warp, mujoco_warp, mjlab.sim"),
     ],
 )
-def test_an_import_that_points_down_is_no_fault(path, text):
+def test_import_from_a_lower_floor_is_allowed(path, text):
     assert import_faults([Source.parse(path, text)]) == []
 
 
@@ -187,7 +187,7 @@ def plant(root: Path, **texts: str) -> list[Source]:
         "def f():\n return import_module('.b', __package__)",
     ],
 )
-def test_a_planted_circle_is_found(tmp_path, text):
+def test_planted_import_cycle_is_found(tmp_path, text):
     package = "from .b import B\nfrom .b import B as Handed"
     circle = plant(tmp_path, __init__=package, a=text, b="from mjlab.sim.a import A")
     faults = circle_faults(circle)
@@ -223,11 +223,11 @@ def test_a_name_that_a_package_defines_is_an_import_of_the_package(tmp_path):
         ("mjlab/a.py", "print('here')"),
     ],
 )
-def test_a_planted_ban_is_found(path, text):
+def test_planted_forbidden_call_is_found(path, text):
     assert len(banned_faults(Source.parse(path, text))) == 1
 
 
-def test_a_question_for_an_engines_name_is_found():
+def test_planted_check_of_the_engine_name_is_found():
     def faults(text: str, path: str = "mjlab/sensor/x.py") -> list[str]:
         return engine_faults([Source.parse(path, text)])
 

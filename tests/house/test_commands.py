@@ -1,8 +1,8 @@
-"""Every command line of the README and of the pages is run, or says why it is not.
+"""Every command on a page is run by a test, or has a reason why not.
 
-A line of a page is typed as it stands, made shorter by a few options; so is a line that
-somebody adds. What another test does, and what nobody can run here, is listed with that
-test or with its reason.
+A test runs each command as printed, with options that shorten it; new commands on a
+page are included automatically. Commands that another test runs, or that no test can
+run, are listed with that test or with the reason.
 """
 
 import os
@@ -40,10 +40,10 @@ BY_ANOTHER_TEST = {
         "tests/house/test_release.py::test_built_packages_pass_the_check_of_the_index"
     ),
     "python -m tests.tools.first_hour": (
-        "tests/house/test_first_hour.py::test_the_first_hour_takes_a_quarter"
+        "tests/house/test_first_hour.py::test_first_hour_script_stays_within_its_cpu_time"
     ),
     "pip install *mjlab_fused-*": (
-        "tests/house/test_first_hour.py::test_the_first_hour_takes_a_quarter"
+        "tests/house/test_first_hour.py::test_first_hour_script_stays_within_its_cpu_time"
     ),
     'eval "$(mjlab completion bash)"': (
         "tests/cli/test_completion.py::test_a_shell_completes"
@@ -61,7 +61,7 @@ BY_ANOTHER_TEST = {
         "test_set_up_runs_again_only_after_a_change_of_its_inputs"
     ),
     "python docs/examples/ppo_hierarchical.py *": (
-        "tests/muscle/test_places.py::test_the_original_programme_reads_a_file_of_scalars"
+        "tests/muscle/test_places.py::test_published_program_reads_a_settings_file"
     ),
     "python docs/examples/ppo.py": (
         "tests/gym/test_examples.py::test_a_learner_in_one_file_solves_cartpole"
@@ -74,8 +74,7 @@ BY_ANOTHER_TEST = {
     ),
     "python bench/gpu.py *": f"{BENCH}test_gpu.py::test_a_check_runs_without_a_gpu",
     "python scripts/warm_kernels.py *": (
-        "tests/cli/test_warm_kernels.py::"
-        "test_a_cache_that_was_carried_elsewhere_needs_no_compiler"
+        "tests/cli/test_warm_kernels.py::test_copied_kernel_cache_needs_no_compiler"
     ),
     "python scripts/train.py * --placement dual *": (
         "tests/workers/test_placement.py::"
@@ -104,14 +103,13 @@ BY_ANOTHER_TEST = {
     **dict.fromkeys(
         ("python scripts/sweep.py TASK *", "mjlab sweep * --processes 4"),
         "tests/sweep/test_sweep.py::"
-        "test_twelve_trials_in_four_processes_are_killed_and_go_on",
+        "test_twelve_trials_in_four_processes_survive_a_kill",
     ),
     "mjlab sweep * --resume": (
-        "tests/sweep/test_sweep.py::"
-        "test_twelve_trials_in_four_processes_are_killed_and_go_on"
+        "tests/sweep/test_sweep.py::test_twelve_trials_in_four_processes_survive_a_kill"
     ),
     "python scripts/play.py * --policy teleop": (
-        "tests/cli/test_play.py::test_a_hand_drives_one_arm_without_an_end_of_time"
+        "tests/cli/test_play.py::test_teleoperation_drives_one_arm_without_time_limit"
     ),
     "python scripts/clone.py *": (
         "tests/rl/test_cloning.py::"
@@ -132,8 +130,7 @@ BY_ANOTHER_TEST = {
         "tests/replay/test_flight_recorder.py::test_a_dump_is_played_and_its_fault_is_printed"
     ),
     "WARP_CACHE_PATH=*": (
-        "tests/cli/test_warm_kernels.py::"
-        "test_a_cache_that_was_carried_elsewhere_needs_no_compiler"
+        "tests/cli/test_warm_kernels.py::test_copied_kernel_cache_needs_no_compiler"
     ),
     **dict.fromkeys(
         ("if [[] -d logs/*", "exec mjlab train *"),
@@ -152,8 +149,7 @@ BY_ANOTHER_TEST = {
         "test_a_file_without_names_is_imported_beside_its_source"
     ),
     "python scripts/motion.py simulate dance.npz": (
-        "tests/cli/test_motion.py::"
-        "test_a_motion_is_simulated_and_says_what_a_hand_carried"
+        "tests/cli/test_motion.py::test_simulated_motion_reports_the_assistive_wrench"
     ),
     "mjlab identify *": (
         "tests/cli/test_identify.py::"
@@ -173,7 +169,7 @@ BY_ANOTHER_TEST = {
         "test_file_plays_in_a_task_with_the_gains_of_the_policy"
     ),
     "mjlab record Lift-Yam-IK *": (
-        "tests/cli/test_record.py::test_a_controller_by_hand_is_recorded"
+        "tests/cli/test_record.py::test_scripted_controller_is_recorded"
     ),
     "mjlab train * --agent.logging.wandb *": (
         "tests/rl/test_wandb.py::test_figures_and_configuration_are_those_of_the_run"
@@ -188,7 +184,7 @@ BY_ANOTHER_TEST = {
     ),
     **dict.fromkeys(
         ("mjlab upload turn.npz", "mjlab train * wandb:me/mjlab/turn"),
-        "tests/rl/test_wandb.py::test_a_motion_is_sent_and_comes_back_as_its_file",
+        "tests/rl/test_wandb.py::test_motion_is_uploaded_and_downloaded_unchanged",
     ),
     **dict.fromkeys(
         (
@@ -292,13 +288,13 @@ for each in LINES:
 
 
 @pytest.mark.parametrize("table", [BY_ANOTHER_TEST, NOT_RUN], ids=["tested", "not run"])
-def test_every_entry_is_of_a_line_that_is_there(table):
+def test_every_listed_command_is_on_a_page(table):
     lines = [each.text for each in LINES]
     idle = [p for p in table if not any(fnmatch(line, p) for line in lines)]
     assert idle == []
 
 
-def test_no_line_is_on_both_lists():
+def test_no_command_is_on_both_lists():
     both = [
         each.text
         for each in LINES
@@ -308,7 +304,7 @@ def test_no_line_is_on_both_lists():
 
 
 @pytest.mark.parametrize("test", sorted({*BY_ANOTHER_TEST.values()}))
-def test_the_test_that_runs_a_line_is_there(test):
+def test_named_test_of_a_command_exists(test):
     assert is_a_test(test)
 
 
@@ -328,7 +324,7 @@ def test_lines_are_found_in_blocks_in_spans_and_indented():
     ]
 
 
-def test_lines_that_are_run_begin_with_a_program_that_is_typed_here():
+def test_commands_that_tests_run_start_with_mjlab_or_python():
     odd = [x for lines in RUN.values() for x in lines]
     assert [x for x in odd if x.split()[0] not in ("mjlab", "python")] == []
 
@@ -350,7 +346,7 @@ def test_extras_that_pages_install_are_declared():
 
 
 def shorter(line: str) -> str:
-    """A line that does the same in less time, and opens nothing."""
+    """Return a command that does the same in less time and opens no window."""
     words = [word.removesuffix(".py").rpartition("/")[2] for word in line.split()]
     program = words[0] if words[0] != "python" else words[1]
     program = words[1] if program == "mjlab" else program
@@ -384,7 +380,7 @@ def test_a_job_that_starts_again_resumes_its_run(tmp_path):
     assert said() == "train Velocity-G1 --resume latest\n"
 
 
-def test_a_line_is_made_shorter_by_what_its_program_takes():
+def test_commands_are_shortened_by_options_of_their_program():
     train = "python scripts/train.py Velocity-G1"
     assert shorter(train) == f"{train} {SHORTER['train']}"
     assert shorter("mjlab demo") == "mjlab demo --steps 3 --viewer none"
@@ -396,7 +392,7 @@ def test_a_line_is_made_shorter_by_what_its_program_takes():
 
 
 def type_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Type a line as it would be typed in the repository."""
+    """Run a command as a user types it in the repository."""
     program, *arguments = shlex.split(line.replace("YOUR-TASK", TASK))
     module = ["-m", "mjlab"] if program == "mjlab" else []
     assert program in ("mjlab", "python"), line
@@ -427,7 +423,7 @@ def trained(tmp_path_factory) -> Path:
 
 
 def record(folder: Path) -> None:
-    """Record four short episodes, with what their two groups observe."""
+    """Record four short episodes, with the observations of both groups."""
     import torch
 
     import mjlab
@@ -446,7 +442,7 @@ def record(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
-def test_the_lines_of_a_page_run(page, trained, tmp_path, renderer_works):
+def test_commands_of_a_page_run(page, trained, tmp_path, renderer_works):
     for name in ("scripts", "bench", "docs", "tests", "tasks"):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(trained, tmp_path, symlinks=True, dirs_exist_ok=True)

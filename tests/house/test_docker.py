@@ -1,6 +1,7 @@
-"""The Dockerfiles say what the README says.
+"""Dockerfiles follow the installation steps of the README.
 
-They are read, not built: there is no Docker here, and a build would fetch gigabytes.
+The files are compared as text. Images are not built, because Docker is not available
+here and a build downloads gigabytes.
 """
 
 import re
@@ -42,7 +43,7 @@ def steps(request) -> Steps:
 
 
 def departures(steps: Steps, commands: list[str]) -> list[str]:
-    """Return what the README has done to install, and the file does not."""
+    """Return the README's installation steps that a Dockerfile lacks."""
     make, install, *_ = commands
     make, _, activate = make.partition(" && ")
     assert activate == ". .venv/bin/activate"
@@ -62,14 +63,14 @@ def test_an_image_is_installed_by_the_steps_of_the_readme(steps):
     assert of(steps, "RUN")[-1] == readme_commands()[1]
 
 
-def test_a_step_that_departs_is_found(steps):
+def test_dockerfile_step_that_differs_is_found(steps):
     changed = [(w, rest.replace(",gym", "")) for w, rest in steps]
     assert departures(changed, readme_commands()) == [readme_commands()[1]]
     without = [(w, rest) for w, rest in steps if "PATH=" not in rest]
     assert departures(without, readme_commands()) == [". .venv/bin/activate"]
 
 
-def test_the_python_is_one_that_is_claimed_and_the_image_is_pinned(steps):
+def test_python_version_is_supported_and_image_is_pinned(steps):
     (image,) = of(steps, "FROM")
     name, _, tag = image.partition(":")
     version = re.match(r"(\d+\.\d+)\.\d+-slim-\w+$", tag)
@@ -94,7 +95,7 @@ def test_tools_named_in_errors_can_render_videos(steps):
     assert advised and set(advised) <= set(packages)
 
 
-def test_no_address_is_named(steps):
+def test_dockerfiles_name_no_address(steps):
     for _, rest in steps:
         assert not re.search(r"://|\d+\.\d+\.\d+\.\d+|\.(org|com|io|net)\b", rest), rest
 

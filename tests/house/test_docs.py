@@ -46,7 +46,7 @@ pages = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: what follows its fence, its text, and its first line's number."""
+    """Fenced block: info string, text, and number of its first line."""
 
     info: str
     text: str
@@ -54,7 +54,7 @@ class Block:
 
 
 def parts_of(text: str) -> tuple[list[Block], str]:
-    """Fenced blocks, and the text around them, line for line."""
+    """Return the fenced blocks of a page, and its text with these lines blank."""
     blocks: list[Block] = []
     prose: list[str] = []
     inside: list[str] | None = None
@@ -175,7 +175,7 @@ def spans_of(prose: str) -> list[str]:
 
 @functools.cache
 def known_names() -> frozenset[str]:
-    """Whatever has a name in our sources, in MuJoCo's model and data, or in Python."""
+    """Return names in our sources, in MuJoCo's model and data, and in Python."""
     import mujoco
 
     found = set(dir(builtins)) | set(keyword.kwlist) | OUTSIDE
@@ -219,9 +219,10 @@ def names_in(tree: ast.AST) -> Iterator[str]:
 
 
 def unknown_names(prose: str, blocks: Iterable[Block] = ()) -> list[str]:
-    """Names in spans of code that are nowhere; words of plain English are passed.
+    """Return names in code spans that exist nowhere.
 
-    What the page's own blocks define is known: these are run.
+    Plain English words are accepted. Names that the page's own blocks define are known,
+    because the blocks are run.
     """
     own = {word for block in blocks for word in re.findall(r"\w+", block.text)}
     unknown = []
@@ -262,7 +263,7 @@ def any_file(name: str) -> bool:
 
 @functools.cache
 def flags_of(script: str) -> frozenset[str]:
-    """Of a script, and of all commands of a script that has several."""
+    """Return the flags of a script, for all its subcommands."""
     module = importlib.import_module(f"mjlab.cli.{verbs_by_script()[script]}")
     kinds = [kind for name, kind in vars(module).items() if name.endswith("Options")]
     own = [field for kind in kinds for field in fields(kind)]
@@ -273,7 +274,7 @@ def flags_of(script: str) -> frozenset[str]:
 
 @functools.cache
 def is_setting(flag: str) -> bool:
-    """Whether a flag is a path in the configuration of some task."""
+    """Return whether a flag is a configuration path of some task."""
 
     from mjlab.settings.change import find_part
 
@@ -289,7 +290,7 @@ def is_setting(flag: str) -> bool:
 
 
 def unknown_flags(text: str, script: str | None) -> list[str]:
-    """Flags that a script, or any script where none is named, does not have."""
+    """Return flags that the named script, or every script, lacks."""
     scripts = [script] if script else sorted(verbs_by_script())
     unknown = []
     for flag in re.findall(r"(?<![\w-])--[a-z][\w.-]*", text):
@@ -316,7 +317,7 @@ def verbs_by_script() -> dict[str, str]:
 
 
 def wrong_commands(text: str) -> list[str]:
-    """What is wrong with commands of a shell: scripts and their flags."""
+    """Return errors in shell commands: unknown scripts and flags."""
     wrong = []
     for line in text.replace("\\\n", " ").splitlines():
         command = line.partition(" #")[0]
@@ -382,7 +383,7 @@ RUN_BY = {
         "test_recorder_of_the_page_writes_a_recording",
     ),
     "docs/howto/exam.md": (
-        "tests/cli/test_exam.py::test_adapter_of_the_page_takes_the_exam",
+        "tests/cli/test_exam.py::test_adapter_from_the_docs_takes_the_exam",
     ),
     "docs/howto/export_a_policy.md": (
         "tests/tasks/test_first_task.py::"
@@ -436,7 +437,7 @@ RUN_BY = {
 
 
 def run_elsewhere(page: Path) -> list[Block]:
-    """Blocks that are neither run here, nor commands, output or Sphinx directives."""
+    """Return blocks that are neither run here nor commands, output or directives."""
     return [
         block
         for block in read(page)[0]
@@ -455,7 +456,7 @@ def test_each_block_that_is_not_run_here_names_the_test_that_runs_it():
 
 
 def run_page(page: Path, blocks: list[Block], module: types.ModuleType) -> list[str]:
-    """Run a page's blocks in one namespace; return what is not as the page says."""
+    """Run a page's blocks in one namespace; return differences from its output."""
     wrong = []
     for index, block in enumerate(blocks):
         if not is_run(page, block):
@@ -473,7 +474,7 @@ def run_page(page: Path, blocks: list[Block], module: types.ModuleType) -> list[
 
 
 def run_block(block: Block, module: types.ModuleType, place: str) -> tuple[str, bool]:
-    """What a block prints, with the error that it ends in, and whether it does."""
+    """Return the output of a block with its error message, and whether it raised."""
     out = io.StringIO()
     # Lines of an error are those of the page.
     code = compile("\n" * (block.line - 1) + block.text, place, "exec")

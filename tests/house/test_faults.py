@@ -1,4 +1,4 @@
-"""The planted faults of `tests/mutants` fit the code and the tests of today."""
+"""The faults in `tests/mutants` match the current code and tests."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_the_lines_and_tests_of_each_fault_exist():
         {"killed_by": "tests/house/test_faults.py::test_of_no_name"},
     ],
 )
-def test_a_stale_fault_is_named(change):
+def test_outdated_fault_is_named(change):
     fault = read_faults()[0]
     assert stale_faults([fault]) == []
     (message,) = stale_faults([fault | change])

@@ -19,7 +19,9 @@ SECONDS = 15 * 60
 
 
 @pytest.mark.slow
-def test_the_first_hour_takes_a_quarter(tmp_path, record_property, renderer_works):
+def test_first_hour_script_stays_within_its_cpu_time(
+    tmp_path, record_property, renderer_works
+):
     every = []
     for done in first_hour(tmp_path):
         every.append(done)
@@ -30,7 +32,7 @@ def test_the_first_hour_takes_a_quarter(tmp_path, record_property, renderer_work
     assert total.processor < SECONDS / 2
 
 
-def test_a_policy_that_does_not_do_its_task_is_refused(tmp_path):
+def test_first_hour_script_fails_for_a_bad_policy(tmp_path):
     figures, log = tmp_path / "figures.json", tmp_path / "log.jsonl"
     figures.write_text(json.dumps({"summary": {"success_at_end": 0.5}}))
     with pytest.raises(FailedError, match="success at the end in 50%"):

@@ -30,7 +30,7 @@ def check(differences: list[str]) -> None:
 
 
 @pytest.mark.parametrize("case", params(CASES, QUICK))
-def test_windows_of_ten_steps_give_the_same_numbers_on_any_processor(case: str) -> None:
+def test_ten_steps_give_the_stored_values_on_any_processor(case: str) -> None:
     tolerance = compare.TOLERANCES[case.partition("/")[0]]
     close = partial(compare.close, tolerance=tolerance)
     check(compare.entries(recorded("values")[case], observe(case), close))
@@ -81,7 +81,7 @@ def values_with(change: Callable[[dict[str, Any]], None]) -> list[str]:
         (lambda d: d.update(e=d.pop("b")), ["gone: b", "new: e (equals b)"]),
     ],
 )
-def test_each_different_entry_is_named(
+def test_each_changed_entry_is_named(
     change: Callable[[dict[str, Any]], None], said: list[str]
 ) -> None:
     found = values_with(change)

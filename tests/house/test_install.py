@@ -1,7 +1,7 @@
-"""A checkout, an editable install and a wheel, used from a folder with `tasks/` in it.
+"""A checkout, an editable install and a wheel, used from a folder that has `tasks/`.
 
-Each has an environment of its own that borrows all packages but this project, so that
-only its own metadata can be found.
+Each has a separate environment with all packages except this project, so that only its
+own metadata is found.
 """
 
 import os
@@ -110,7 +110,7 @@ def test_tasks_are_found_and_stepped_with_a_foreign_tasks_folder_present(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", [FINDS_FIRST, BY_ITS_ID], ids=["find_spec", "id"])
-def test_a_task_is_made_whatever_came_before(python, elsewhere, program):
+def test_task_can_be_made_after_any_import_order(python, elsewhere, program):
     run(*python, "-c", program, cwd=elsewhere)
 
 
@@ -173,7 +173,7 @@ BRIEF = (
 
 
 @pytest.mark.slow
-def test_a_page_of_an_own_task_needs_neither_node_nor_network(python, elsewhere):
+def test_web_page_of_a_user_task_needs_neither_node_nor_network(python, elsewhere):
     (elsewhere / "own.py").write_text(OWN_TASK)
     run(*python, "-m", "mjlab", "train", "own.py:TASK", *BRIEF, cwd=elsewhere)
     page = ("latest", "--task", "own.py:TASK", "--out", "own.html")

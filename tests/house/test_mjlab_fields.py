@@ -50,7 +50,7 @@ def test_fields_and_defaults_are_those_of_mjlab_or_have_a_row(name: str) -> None
 
 
 @pytest.mark.parametrize("table", [CLASSES, DEFAULTS], ids=["replaced", "defaults"])
-def test_each_row_is_of_a_field_of_mjlab_that_differs(table: dict[str, Any]) -> None:
+def test_each_table_row_is_an_mjlab_field_that_differs(table: dict[str, Any]) -> None:
     needed: set[tuple[str, str]] = set()
     for name, ours in compared().items():
         own = mjlab_peer.fields_of(ours)

@@ -64,7 +64,7 @@ def test_a_replaced_member_is_one_of_mjlab(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_a_replaced_member_is_none_of_ours(name: str) -> None:
+def test_replaced_member_does_not_exist_here(name: str) -> None:
     assert name not in ours() or name in IS_SAFE
 
 
@@ -84,7 +84,7 @@ def test_a_method_that_users_call_is_here_with_the_same_parameters(name: str) ->
 
 
 @pytest.mark.parametrize("name", USED)
-def test_a_member_is_here_or_replaced_or_left_out_for_a_reason(name: str) -> None:
+def test_each_member_exists_is_replaced_or_has_a_reason(name: str) -> None:
     """A method is here if mjlab's positional arguments mean the same."""
     assert [
         each for each, why in compare_members(name).left_out.items() if not why

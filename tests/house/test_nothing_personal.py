@@ -1,4 +1,4 @@
-"""Nothing that is kept says on whose machine, or in which folder, it was made."""
+"""Tracked files contain no folder or host name of a developer's machine."""
 
 import io
 import json
@@ -38,7 +38,7 @@ HOST = re.compile(
 
 
 def faults_in(data: bytes, host: str = platform.node()) -> list[str]:
-    """Return what a file's bytes say of the machine that they were made on."""
+    """Return machine names and folders in the bytes of a file."""
     names = HOST
     if len(host) > 5 and re.search(r"[\d.-]", host):  # No word of a language.
         names = re.compile(HOST.pattern + rb"|\b" + re.escape(host.encode()) + rb"\b")
@@ -55,12 +55,12 @@ def faults_in(data: bytes, host: str = platform.node()) -> list[str]:
 
 
 def content(path: Path) -> bytes:
-    """Return what git keeps of a file; of a link it is where that leads."""
+    """Return the content that git stores: the bytes of a file, the target of a link."""
     return os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
 
 
 def parts_of(data: bytes) -> Iterator[bytes]:
-    """Yield a file, and what in it is compressed."""
+    """Yield the content of a file, and of files compressed inside it."""
     yield data
     if data.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -73,7 +73,7 @@ def parts_of(data: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout of git")
-def test_no_tracked_file_names_a_folder_or_host_of_its_maker():
+def test_no_tracked_file_names_a_machine_folder_or_host():
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True
     )
@@ -127,11 +127,11 @@ def checkpoint() -> bytes:
         b"trained on anns-laptop-3, by night",
     ],
 )
-def test_a_planted_trace_of_a_machine_is_found(data):
+def test_planted_machine_name_is_found(data):
     assert len(set(faults_in(data, host="anns-laptop-3"))) == 1
 
 
-def test_a_link_is_where_it_leads(tmp_path):
+def test_link_target_is_checked_for_machine_names(tmp_path):
     link = tmp_path / "link"
     link.symlink_to("/home/ann/mjlab")
     assert faults_in(content(link)) == ["/home/ann/mjlab"]

@@ -47,7 +47,7 @@ def install_theirs(site: Path) -> None:
 
 
 def install_ours(site: Path) -> None:
-    """Write what a wheel of this project installs, without data files."""
+    """Write the files of this project's wheel, without data files."""
     for package in ("mjlab", "mjlab_fused"):
         shutil.copytree(
             ROOT / package,
@@ -141,7 +141,7 @@ def test_a_program_that_imports_mjlab_is_notified(path):
     assert done.stderr.count("Traceback") <= 1
 
 
-def test_our_package_works_where_it_comes_first_and_warns(tmp_path):
+def test_our_package_works_and_warns_if_first_on_the_path(tmp_path):
     install_ours(tmp_path / "a")
     install_theirs(tmp_path / "b")
     path = [tmp_path / "a", tmp_path / "b"]
@@ -159,7 +159,7 @@ def test_another_mjlab_elsewhere_on_the_path_is_named_in_a_warning(tmp_path, met
     assert "pip uninstall mjlab" in done.stderr
 
 
-def test_our_own_metadata_is_not_taken_for_another_mjlab(tmp_path):
+def test_own_metadata_is_not_mistaken_for_another_mjlab(tmp_path):
     (tmp_path / "mjlab_fused-0.1.0.dist-info").mkdir()
     (tmp_path / "mjlab_extras-1.0.dist-info").mkdir()
     assert run_python([ROOT, tmp_path], "-c", "import mjlab").stderr == ""

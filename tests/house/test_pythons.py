@@ -1,7 +1,7 @@
-"""The wheel, used with each Python that is at hand, without a network.
+"""The wheel in each available Python version, without a network.
 
-`MJLAB_PYTHONS` names interpreters, joined as in PATH, that have all packages that the
-wheel asks for. Without it, the interpreter of the tests is used.
+`MJLAB_PYTHONS` lists interpreters, joined as in PATH, that have all required packages.
+Without it, the interpreter of the tests is used.
 """
 
 import os
@@ -27,7 +27,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("python", PYTHONS)
-def test_the_wheel_lists_trains_and_films(
+def test_wheel_lists_tasks_trains_and_records_video(
     python, wheel, tmp_path, record_property, renderer_works
 ):
     environment = tmp_path / "environment"

@@ -1,4 +1,4 @@
-"""What would be released: its version, what it claims, and the files that are built."""
+"""Release checks: version, claimed platforms, and built files."""
 
 import re
 import subprocess
@@ -38,7 +38,7 @@ def tags_of_this_commit() -> list[str]:
 
 
 def faults_of_release(changelog: str, version: str, tags: list[str]) -> list[str]:
-    """Return what does not fit together."""
+    """Return inconsistencies between version, changelog and tag."""
     heading, faults = newest_heading(changelog), []
     pattern = rf"{re.escape(version)} \((unreleased|\d{{4}}-\d\d-\d\d)\)"
     if re.fullmatch(pattern, heading) is None:
@@ -87,14 +87,14 @@ def test_the_version_is_defined_in_one_place():
 
 
 def said_by_figures(name: str) -> set[str]:
-    """Systems or Pythons of the machines that made the figures which are kept."""
+    """Return the systems or Python versions of machines in the stored results."""
     texts = [file.read_text("utf-8") for file in RESULTS.glob("*.json")]
     return {
         said for text in texts for said in re.findall(rf'"{name}": "([^"]*)"', text)
     }
 
 
-def test_systems_and_pythons_that_are_claimed_are_those_that_it_ran_on():
+def test_claimed_systems_and_pythons_have_been_tested():
     systems = {said.split()[0] for said in said_by_figures("system")}
     pythons = {said.rpartition(".")[0] for said in said_by_figures("python")}
     claimed = [line.split(" :: ") for line in PROJECT["classifiers"]]
@@ -150,7 +150,7 @@ def test_classifiers_are_those_of_the_index(built):
 
 
 @pytest.mark.slow
-def test_models_policies_clips_and_pages_are_in_both(built):
+def test_models_policies_clips_and_pages_are_in_wheel_and_sdist(built):
     _, (wheel, archive) = built
     in_wheel = set(zipfile.ZipFile(wheel).namelist())
     with tarfile.open(archive) as file:
@@ -168,7 +168,7 @@ def test_models_policies_clips_and_pages_are_in_both(built):
 
 
 @pytest.mark.slow
-def test_metadata_is_whole(built):
+def test_package_metadata_is_complete(built):
     _, (wheel, _) = built
     with zipfile.ZipFile(wheel) as file:
         (name,) = [n for n in file.namelist() if n.endswith(".dist-info/METADATA")]

@@ -36,7 +36,7 @@ def import_mjlab(*path: Path, then: str = "") -> subprocess.CompletedProcess[str
     return run(sys.executable, "-I", "-c", code)
 
 
-def test_the_mjlab_under_test_is_this_one():
+def test_imported_mjlab_is_this_checkout():
     assert Path(mjlab.__file__).parent == ROOT / "mjlab"
 
 
@@ -136,7 +136,7 @@ def test_every_other_file_is_declared_as_package_data():
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A checkout whose set-up step only counts how often it ran."""
+    """A checkout whose set-up step only counts its runs."""
     (tmp_path / "scripts").mkdir()
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
@@ -174,7 +174,7 @@ def test_set_up_runs_again_only_after_a_change_of_its_inputs(checkout):
 def test_make_train_chooses_a_task_that_the_machine_can_learn(
     checkout, has_cuda, more, expected
 ):
-    """A Python that only says whether there is CUDA, and prints its line."""
+    """The fake Python only reports whether CUDA exists, and prints its command line."""
     python = checkout / ".venv/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text(

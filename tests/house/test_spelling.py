@@ -1,7 +1,7 @@
-"""No word of a page, a docstring or a comment is one that codespell knows as a slip.
+"""Pages, docstrings and comments contain no misspelling that codespell knows.
 
-Its list of slips comes with it, and nothing is asked of a network. It finds common ones
-and knows no grammar; words that look like one and are right stand in `pyproject.toml`.
+codespell has its own word list and needs no network. It finds common misspellings only.
+Correct words that it reports are listed in `pyproject.toml`.
 """
 
 import subprocess
@@ -27,7 +27,7 @@ def test_no_word_is_misspelt():
     assert slips_in(*PLACES) == []
 
 
-def test_a_planted_slip_is_found_and_a_word_of_the_list_is_not(tmp_path):
+def test_planted_misspelling_is_found_and_listed_word_is_accepted(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# A hieght\n\nThe reacher recieves.\n")
     assert slips_in(str(page)) == [

@@ -1,4 +1,4 @@
-"""Tables that the site of the documentation includes."""
+"""Generated tables of the documentation."""
 
 import json
 import re

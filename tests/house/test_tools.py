@@ -1,4 +1,4 @@
-"""What the test session does around the tests."""
+"""Plugins and locks of the test session."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = ["a", "b", "c", "d", "e", "f", "g"]
 
 
-def test_five_turns_begin_evenly_apart_and_lose_no_file() -> None:
+def test_five_turns_of_slow_tests_cover_all_files() -> None:
     turns = [rotated(FILES, turn) for turn in range(1210, 1210 + TURNS)]
     assert [files[0] for files in turns] == ["a", "b", "c", "e", "f"]
     assert all(sorted(files) == FILES for files in turns)
@@ -45,7 +45,7 @@ def share(folder: Path, turn: int, minutes: float) -> str:
 
 
 @pytest.mark.slow
-def test_a_share_begins_at_its_turn_and_ends_with_its_time(tmp_path) -> None:
+def test_slow_tests_begin_at_their_turn_and_end_in_time(tmp_path) -> None:
     for name in FILES[:5]:
         (tmp_path / f"test_{name}.py").write_text(SHARED)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")

@@ -1,4 +1,4 @@
-"""Every message on the page about troubleshooting is one that the source can say."""
+"""Every message on the page "Troubleshooting" exists in the source."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ def messages(text: str) -> list[str]:
 
 @cache
 def said() -> str:
-    """All texts of the source, a line each; what is put into one is a gap."""
+    """Return the string literals of the source, with gaps for inserted values."""
     texts = []
     for folder in ("mjlab", "mjlab_fused", "scripts"):
         for file in sorted((ROOT / folder).rglob("*.py")):
@@ -30,7 +30,7 @@ def said() -> str:
 
 
 def text_of(node: ast.expr) -> str | None:
-    """A text as it stands, or put together of texts."""
+    """Return the text of a literal or of a concatenation."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -42,7 +42,7 @@ def text_of(node: ast.expr) -> str | None:
 
 
 def is_said(message: str, source: str) -> bool:
-    """Whether one text has the parts of a message, in order, with gaps for `...`."""
+    """Return whether a text has the parts of a message in order; `...` is a gap."""
     parts = [re.escape(part) for part in message.strip(".").split("...")]
     return re.search(f"[^\n]*?{GAP}[^\n]*?".join(parts), source) is not None
 
@@ -52,6 +52,6 @@ def test_a_message_of_the_page_is_in_the_source(message):
     assert is_said(message, said())
 
 
-def test_a_message_that_nothing_says_is_found():
+def test_message_missing_from_the_source_is_found():
     assert not is_said("There is no tusk ...", said())
     assert not is_said("There is no task called ... here", said())

@@ -1,4 +1,4 @@
-"""Notebooks run from top to bottom, and are kept without machine paths."""
+"""Notebooks run from top to bottom, and are stored without machine paths."""
 
 import ast
 import json
@@ -55,7 +55,7 @@ def test_no_data_about_a_machine_is_stored():
 
 
 @pytest.mark.slow
-def test_it_runs_from_top_to_bottom(tmp_path, record_property, renderer_works):
+def test_notebook_runs_from_top_to_bottom(tmp_path, record_property, renderer_works):
     begin = time.perf_counter()
     done = execute(TUTORIAL, tmp_path)
     seconds = time.perf_counter() - begin

@@ -33,7 +33,7 @@ def test_a_torque_limit_that_is_never_reached_is_not_determined(sysid, shoulder)
 
 
 def test_an_unknown_armature_hides_the_gain_of_a_joint_without_gravity(sysid, shoulder):
-    """A factor of all forces and of the inertia leaves the motion unchanged."""
+    """A common factor of all forces and the inertia does not change the motion."""
     kinds = ("friction", "damping", "gain")
     known = candidates(shoulder, shoulder.joints, kinds=kinds)
     unknown = candidates(shoulder, shoulder.joints, kinds=("armature", *kinds))

@@ -36,7 +36,7 @@ def test_the_forecast_is_the_interval_of_the_nominal_robot(sysid, shoulder, iden
     assert "±" in forecast(motion, unknowns).splitlines()[1]
 
 
-def test_more_tries_do_not_lower_the_information(sysid, shoulder):
+def test_more_candidate_motions_do_not_lower_the_information(sysid, shoulder):
     unknowns = candidates(shoulder, shoulder.joints, kinds=("friction", "gain"))
     one = propose(shoulder, unknowns, seconds=2.0, tries=1)
     four = propose(shoulder, unknowns, seconds=2.0, tries=4)

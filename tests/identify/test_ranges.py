@@ -1,4 +1,4 @@
-"""The written task has the intervals as ranges, and names what is not determined."""
+"""The written task has the intervals as ranges, and lists undetermined parameters."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def test_the_delay_is_in_physics_steps_and_the_task_keeps_its_own(written):
         assert actuator.delay is None
 
 
-def test_what_is_not_determined_is_a_comment(written):
+def test_undetermined_parameters_are_comments(written):
     with open(written) as file:
         text = file.read()
     assert "# The logs do not determine: FR_hip_joint.effort_limit.\n" in text

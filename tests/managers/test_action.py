@@ -1,4 +1,4 @@
-"""Actions: dealing them out, their history, and the terms on joints and tendons."""
+"""Actions: columns of the terms, history, and terms on joints and tendons."""
 
 import copy
 from typing import Any
@@ -239,7 +239,7 @@ def test_two_terms_on_one_joint_are_an_error_that_names_both() -> None:
         )
 
 
-def test_another_quantity_of_the_same_joint_must_be_requested() -> None:
+def test_second_quantity_of_a_joint_needs_an_option() -> None:
     position = JointPositionActionCfg(joint_names="left_knee")
     effort = JointEffortActionCfg(joint_names="left_knee")
     with pytest.raises(
@@ -312,7 +312,7 @@ def test_position_follows_default_positions_that_change() -> None:
     torch.testing.assert_close(hips, torch.tensor([0.1, 0.7, 0.1]))
 
 
-def test_preserve_order_deals_the_action_out_in_the_order_of_the_patterns() -> None:
+def test_preserve_order_maps_actions_in_the_order_of_the_patterns() -> None:
     names = ("right_knee", "left_.*", "right_hip")
     env = make_env(
         {
@@ -417,7 +417,7 @@ def test_a_gripper_closes_below_zero() -> None:
     torch.testing.assert_close(targets, wanted)
 
 
-def test_actuator_names_choose_like_names_of_the_targets() -> None:
+def test_actuator_names_select_like_target_names() -> None:
     env = make_env({"hips": JointPositionActionCfg(actuator_names=(".*_hip",))})
     assert env.action_manager.term("hips").target_names == ("left_hip", "right_hip")
 
@@ -471,7 +471,7 @@ def test_actuator_names_choose_like_names_of_the_targets() -> None:
         ),
     ],
 )
-def test_a_term_that_cannot_work_is_an_error_when_it_is_built(
+def test_invalid_term_is_an_error_when_it_is_built(
     cfg: ActionTermCfg, said: str
 ) -> None:
     with pytest.raises(TermError, match=said):
@@ -492,7 +492,7 @@ def test_configurations_are_not_written_to() -> None:
 # Cost and independence.
 
 
-def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
+def test_worlds_do_not_depend_on_the_number_of_worlds() -> None:
     def targets(num_envs: int) -> torch.Tensor:
         cfg = JointPositionActionCfg(scale=0.3, offset=0.1, clip=(-2.0, 2.0))
         env = make_env({"legs": cfg}, num_envs)

@@ -1,4 +1,4 @@
-"""Commands: timers, classes of velocity commands, poses, and their figures."""
+"""Commands: timers, classes of velocity commands, poses, and metrics."""
 
 import copy
 import itertools
@@ -55,7 +55,7 @@ def reset(env: Any, mask: torch.Tensor) -> None:
 
 
 def step(env: Any, done: torch.Tensor | None = None) -> None:
-    """Do what the environment does for commands in a step without physics."""
+    """Update commands as the environment does in a step, without physics."""
     env.rng.advance()
     env.episode_length_buf += 1
     _begin(env, env.mask() if done is None else done)
@@ -145,7 +145,7 @@ def test_a_reset_restarts_the_timer_and_draws_once() -> None:
     assert changes[1] == [3, 8, 13, 15, 20, 25]
 
 
-def test_a_reset_outside_a_step_leaves_other_worlds_bits_and_timers() -> None:
+def test_reset_between_steps_leaves_other_worlds_unchanged() -> None:
     env = make_env({"twist": velocity((0.1, 0.3), rel_heading_envs=0.5)})
     for _ in range(4):
         step(env)
@@ -179,7 +179,7 @@ def test_time_left_counts_down_in_seconds() -> None:
     assert left == pytest.approx([0.06, 0.04, 0.02, 0.06, 0.04])
 
 
-def test_no_time_is_left_where_a_command_is_overdue() -> None:
+def test_overdue_command_has_no_time_left() -> None:
     env = bound(FakeEnv(2), {"goal": vector((0.06, 0.06))})
     # Episodes that begin somewhere in the middle, as training likes to begin them.
     env.episode_length_buf += torch.tensor([0, 100])
@@ -191,7 +191,7 @@ def test_no_time_is_left_where_a_command_is_overdue() -> None:
 
 
 class Recorder(CommandTerm):
-    """Writes down what is called."""
+    """Records the calls of a command term."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("steps",)
 
@@ -278,7 +278,7 @@ def test_metrics_are_logged_and_cleared_where_episodes_end() -> None:
     assert steps.tolist() == [6.0, 1.0, 1.0]
 
 
-def test_names_that_do_not_exist_list_the_nearest() -> None:
+def test_unknown_names_suggest_the_nearest() -> None:
     env = bound(FakeEnv(), {"twist": vector((1.0, 1.0)), "pose": None})
     manager = env.command_manager
     assert manager.active_terms == ["twist"]
@@ -288,7 +288,7 @@ def test_names_that_do_not_exist_list_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("times", [(0.0, 1.0), (2.0, 1.0), (-1.0, 1.0)])
-def test_times_that_make_no_sense_are_an_error(times: tuple[float, float]) -> None:
+def test_invalid_resampling_times_are_an_error(times: tuple[float, float]) -> None:
     with pytest.raises(TermError, match=r"Command term 'goal': resampling_time_range"):
         bound(FakeEnv(), {"goal": vector(times)})
 
@@ -296,7 +296,7 @@ def test_times_that_make_no_sense_are_an_error(times: tuple[float, float]) -> No
 # Velocities.
 
 
-def test_each_velocity_command_is_of_one_class_with_the_given_share() -> None:
+def test_velocity_commands_belong_to_exclusive_classes_with_given_fractions() -> None:
     shares = {
         "rel_standing_envs": 0.1,
         "rel_heading_envs": 0.3,
@@ -374,7 +374,7 @@ def test_world_commands_keep_their_direction_while_the_root_turns() -> None:
         assert term.command[world, 2] == fixed[world, 2]
 
 
-def test_without_heading_commands_there_are_none_whatever_their_share() -> None:
+def test_heading_fraction_has_no_effect_without_heading_commands() -> None:
     cfg = velocity(rel_heading_envs=1.0, rel_standing_envs=0.2, heading_command=False)
     env = make_env({"twist": cfg}, 64)
     assert not env.command_manager.term("twist").is_heading.any()
@@ -476,7 +476,7 @@ def test_an_episode_may_begin_with_the_root_moving_as_commanded() -> None:
         ),
     ],
 )
-def test_velocity_commands_that_cannot_be_are_an_error(
+def test_invalid_velocity_commands_are_an_error(
     fields: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(TermError, match=said):
@@ -514,7 +514,7 @@ def move_root(env: Any) -> None:
 
 
 @pytest.mark.parametrize("command_frame", ["base", "world"])
-def test_pose_commands_stay_where_they_were_drawn(command_frame: str) -> None:
+def test_pose_commands_are_constant_until_resampled(command_frame: str) -> None:
     env = make_env({"reach": pose(command_frame)}, 64)
     env.scene.spawn_origins[:, 0].fill_(0.5)
     term = env.command_manager.term("reach")
@@ -579,9 +579,7 @@ def test_pose_errors_are_those_of_the_named_frame() -> None:
         ({"ranges": PoseRanges(roll=(1.0, 0.0))}, "range of roll"),
     ],
 )
-def test_pose_commands_that_cannot_be_are_an_error(
-    fields: dict[str, Any], said: str
-) -> None:
+def test_invalid_pose_commands_are_an_error(fields: dict[str, Any], said: str) -> None:
     cfg = pose("base")
     for name, value in fields.items():
         setattr(cfg, name, value)
@@ -617,7 +615,7 @@ def test_configurations_are_not_written_to() -> None:
     assert cfg == before
 
 
-def test_worlds_do_not_depend_on_others_or_on_their_number() -> None:
+def test_commands_do_not_depend_on_other_worlds() -> None:
     def run(num_envs: int, disturbed: bool) -> list[dict[str, torch.Tensor]]:
         env = make_env(all_terms(), num_envs)
         states = []

@@ -1,4 +1,4 @@
-"""Curricula: when they run, and what they log."""
+"""Curricula: time of their calls, and their logs."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_terms_receive_the_mask_and_their_return_value_is_logged():
     assert {k: float(v) for k, v in env.episode_log.latest().items()} == by_key
 
 
-def test_terms_with_a_memory_forget_the_worlds_that_are_reset():
+def test_state_of_terms_is_cleared_in_reset_worlds():
     class remembers(ManagerTermBase):
         def __init__(self, cfg: CurriculumTermCfg, env: Any) -> None:
             super().__init__(cfg, env)
@@ -69,7 +69,7 @@ def test_terms_that_couple_worlds_declare_it():
     assert curriculum.couples_worlds == ("coupled",)
 
 
-def test_a_term_that_returns_something_else_is_an_error():
+def test_term_with_an_invalid_return_value_is_an_error():
     env = FakeEnv(3)
     curriculum = bound(env, lambda env: torch.zeros(2))
     with pytest.raises(TermError) as error:
@@ -80,7 +80,7 @@ def test_a_term_that_returns_something_else_is_an_error():
     )
 
 
-def test_figures_by_name_are_logged_under_the_name_of_the_term():
+def test_dictionary_of_values_is_logged_under_the_term_name():
     env = FakeEnv(3, extras={"log": {}})
     curriculum = bound(env, lambda env: {"low": torch.tensor(0.5), "high": 2})
     curriculum.compute(env.everyone)

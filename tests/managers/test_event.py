@@ -1,4 +1,4 @@
-"""Times of events, and the worlds that they change."""
+"""Events: their times, and the worlds that they change."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.worlds.small_world import small_world
 
 
 class record(ManagerTermBase):
-    """Counts how often it happened in each world."""
+    """Count the calls for each world."""
 
     def __init__(self, cfg: EventTermCfg, env: Any) -> None:
         super().__init__(cfg, env)
@@ -36,7 +36,7 @@ def counts(events: EventManager, name: str) -> list[int]:
 
 
 def run_step(env: FakeEnv, events: EventManager, reset: torch.Tensor | None = None):
-    """Do what the environment does with events in a step."""
+    """Run events as the environment does in a step."""
     env.rng.advance()
     env.common_step_counter += 1
     events.apply("step", env.step_dt)
@@ -50,7 +50,7 @@ def run_step(env: FakeEnv, events: EventManager, reset: torch.Tensor | None = No
 def happening_times(
     env: FakeEnv, events: EventManager, steps: int, resets: dict[int, torch.Tensor]
 ) -> list[list[int]]:
-    """The steps at which the event `record` happened in each world."""
+    """Return the steps in which the event `record` ran in each world."""
     times: list[list[int]] = [[] for _ in range(env.num_envs)]
     before = counts(events, "record")
     for step in range(1, steps + 1):
@@ -62,7 +62,7 @@ def happening_times(
     return times
 
 
-def test_events_of_a_mode_happen_in_that_mode_to_the_worlds_of_the_mask():
+def test_events_run_in_their_mode_for_worlds_of_the_mask():
     env = FakeEnv(4)
     events = manager(
         env,
@@ -80,7 +80,7 @@ def test_events_of_a_mode_happen_in_that_mode_to_the_worlds_of_the_mask():
     assert events.active_terms == ["first", "anew", "always"]
 
 
-def test_an_interval_of_a_fixed_time_happens_every_so_many_steps_without_drift():
+def test_fixed_interval_runs_every_k_steps_without_drift():
     env = FakeEnv(2)
     # Three times 0.02 is not 0.06 in binary, so a sum of times would be off.
     events = manager(
@@ -111,7 +111,7 @@ def test_times_between_intervals_are_uniform_over_the_steps_of_the_range():
     assert len({tuple(t) for t in times}) == 64
 
 
-def test_a_reset_restarts_the_clock_of_that_world_and_of_no_other():
+def test_reset_restarts_the_interval_timer_of_its_world_only():
     interval = EventTermCfg(func=record, mode="interval", interval_range_s=(0.1, 0.1))
     env = FakeEnv(2)
     times = happening_times(
@@ -121,7 +121,7 @@ def test_a_reset_restarts_the_clock_of_that_world_and_of_no_other():
     assert times[1] == [5, 10]
 
 
-def test_random_clocks_of_other_worlds_do_not_see_a_reset():
+def test_reset_does_not_change_random_intervals_of_other_worlds():
     def times(resets: dict[int, torch.Tensor]) -> list[list[int]]:
         env = FakeEnv(3)
         events = manager(
@@ -163,7 +163,7 @@ def test_a_global_timer_fires_in_all_worlds_regardless_of_resets():
     assert times(1, {})[0] == calm[0]
 
 
-def test_a_restarted_global_clock_repeats_itself():
+def test_restarted_global_timer_repeats_its_intervals():
     env = FakeEnv(2)
     events = manager(
         env,
@@ -179,7 +179,7 @@ def test_a_restarted_global_clock_repeats_itself():
     assert happening_times(env, events, 60, {}) == first
 
 
-def test_resets_too_soon_after_the_last_are_skipped_per_world():
+def test_reset_events_are_skipped_within_min_step_count():
     env = FakeEnv(3)
     events = manager(
         env,
@@ -198,7 +198,7 @@ def test_resets_too_soon_after_the_last_are_skipped_per_world():
     assert counts(events, "each") == [4, 3, 1]
 
 
-def test_terms_with_a_memory_forget_the_worlds_that_are_reset():
+def test_state_of_terms_is_cleared_in_reset_worlds():
     env = FakeEnv(3)
     events = manager(env, record=EventTermCfg(func=record, mode="step"))
     run_step(env, events, env.mask(1))
@@ -206,7 +206,7 @@ def test_terms_with_a_memory_forget_the_worlds_that_are_reset():
     assert term.resets.tolist() == [0, 1, 0]
 
 
-def test_continuing_from_a_snapshot_equals_not_stopping():
+def test_continuing_from_a_snapshot_equals_an_uninterrupted_run():
     env = FakeEnv(3)
     cfg = {
         "record": EventTermCfg(
@@ -378,7 +378,7 @@ def test_entities_follow_a_change_of_their_joint_ranges():
         ),
     ],
 )
-def test_an_event_that_cannot_happen_is_an_error(cfg: dict[str, Any], message: str):
+def test_invalid_event_is_an_error(cfg: dict[str, Any], message: str):
     with pytest.raises(TermError) as error:
         manager(FakeEnv(2), x=EventTermCfg(func=record, **cfg))
     assert str(error.value).startswith(message)

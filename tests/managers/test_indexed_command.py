@@ -1,4 +1,4 @@
-"""Command terms with world indices: when they draw, and which worlds they update."""
+"""Command terms with world indices: time of sampling, and updated worlds."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def begun(seconds: tuple[float, float] = (1e9, 1e9)) -> tuple[Any, Count]:
     return env, env.command_manager.term("count")
 
 
-def test_a_reset_draws_at_once_and_updates_its_worlds_alone() -> None:
+def test_reset_samples_immediately_and_updates_its_worlds_only() -> None:
     env, term = begun()
     assert term.drawn == [[0, 1, 2]] and term.updates.tolist() == [1, 1, 1]
     reset(env, env.mask(1))
@@ -53,14 +53,14 @@ def test_a_reset_draws_at_once_and_updates_its_worlds_alone() -> None:
     )
 
 
-def test_a_step_updates_all_worlds_and_draws_after_a_reset_once() -> None:
+def test_step_updates_all_worlds_and_samples_once_after_a_reset() -> None:
     env, term = begun()
     step(env, env.mask(2))
     assert term.drawn[1:] == [[2]] and term.updates.tolist() == [2, 2, 2]
     assert term.command_counter.tolist() == [1, 1, 1]
 
 
-def test_a_command_lasts_its_time_and_a_reset_starts_it_anew() -> None:
+def test_command_lasts_its_interval_and_reset_restarts_it() -> None:
     env, term = begun((1.0, 1.0))
     steps = round(1.0 / env.step_dt)
     for _ in range(steps - 2):
@@ -88,7 +88,7 @@ def test_metrics_of_an_episode_end_with_it() -> None:
     assert term.metrics["steps"].tolist() == [5, 1, 5]
 
 
-def test_draws_of_pytorch_follow_from_the_seed_of_the_environment() -> None:
+def test_torch_random_numbers_follow_from_the_environment_seed() -> None:
     drawn = []
     for unrelated in (1, 2):
         torch.manual_seed(unrelated)

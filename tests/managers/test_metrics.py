@@ -1,4 +1,4 @@
-"""Figures of episodes, by hand arithmetic."""
+"""Episode metrics, compared with hand arithmetic."""
 
 import pytest
 import torch
@@ -40,7 +40,7 @@ def test_each_reduction_equals_the_reduction_of_the_values_of_one_episode():
     assert figures == {"mean": -2.5, "sum": -10.0, "max": -1.0, "last": -2.0}
 
 
-def test_episodes_of_other_lengths_are_averaged_by_their_own_steps():
+def test_episodes_are_averaged_over_their_own_length():
     env, manager = build()
     env.value.copy_(torch.tensor([6.0, 1.0]))
     manager.compute()
@@ -68,7 +68,7 @@ def test_a_reset_leaves_the_other_worlds_bit_equal():
         assert torch.equal(manager.state()[name][others], tensor[others])
 
 
-def test_an_episode_without_steps_has_figures_of_zero():
+def test_episode_without_steps_has_zero_metrics():
     env, manager = build()
     assert take(env, manager, env.everyone) == dict.fromkeys(KINDS, 0.0)
 
@@ -112,7 +112,7 @@ def test_a_term_of_the_wrong_shape_is_an_error_when_built():
         MetricsManager({"m": cfg}, FakeEnv(2, value=torch.zeros(3)))
 
 
-def test_rows_do_not_depend_on_the_number_of_worlds():
+def test_worlds_do_not_depend_on_the_number_of_worlds():
     data = torch.randn(10, 8, generator=torch.Generator().manual_seed(2))
     found = {}
     for num_envs in (2, 8):

@@ -1,4 +1,4 @@
-"""Groups of observations: their stages by hand arithmetic, and what they remember."""
+"""Observation groups: processing stages by hand arithmetic, and their state."""
 
 import warnings
 
@@ -38,7 +38,7 @@ def image(env):
 
 
 class Total(ManagerTermBase):
-    """The sum of the positions since the reset: a term with a memory."""
+    """Sum of the positions since the reset: a term with state."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)
@@ -85,7 +85,7 @@ def observe(env, manager, value=None):
 
 
 def unit(env, group, kind, width):
-    """The numbers in [0, 1) behind a group's noise, from the generator itself."""
+    """The uniform numbers behind a group's noise, in [0, 1), from the generator."""
     return env.rng.draw(f"observation/{group}/{kind}", width)
 
 
@@ -243,7 +243,7 @@ def test_a_bias_may_be_one_for_all_components():
     assert (bias[:, 3] - bias[:, 4]).abs().min() > 1e-4
 
 
-def test_groups_have_noise_of_their_own_and_none_when_corruption_is_off():
+def test_groups_have_separate_noise_and_none_without_corruption():
     env = fake()
     noise = UniformNoiseCfg(n_min=-1.0, n_max=1.0)
     groups = {
@@ -272,7 +272,7 @@ def two_groups(first, second):
     }
 
 
-def test_a_term_that_two_groups_share_is_computed_once():
+def test_shared_term_is_computed_once():
     env = fake(1)
     manager = ObservationManager(two_groups(term(scale=2.0), term()), env)
     env.calls = 0
@@ -293,7 +293,7 @@ def test_a_default_and_the_same_value_given_are_equal_parameters():
     assert env.calls == 1
 
 
-def test_terms_with_other_parameters_are_computed_apart():
+def test_terms_with_different_parameters_are_computed_separately():
     env = fake(1)
     groups = two_groups(term(), term(params={"gain": 3.0}))
     manager = ObservationManager(groups, env)
@@ -303,7 +303,7 @@ def test_terms_with_other_parameters_are_computed_apart():
     assert seen["critic"].tolist() == [[0.0, 3.0, 6.0]]
 
 
-def test_a_shared_term_with_a_memory_moves_on_once_a_step():
+def test_shared_term_with_state_updates_once_per_step():
     env = fake(1)
     manager = ObservationManager(two_groups(term(Total), term(Total)), env)
     manager.compute()
@@ -365,7 +365,7 @@ def test_histories_are_laid_out_term_by_term_with_the_oldest_first():
     assert observe(env, manager).tolist() == [[1, 2, 101, 102, 0, -5]]
 
 
-def test_terms_may_remember_for_different_times():
+def test_terms_can_have_different_history_lengths():
     env = fake(1)
     terms = {
         "now": term(vel),
@@ -391,7 +391,7 @@ def test_a_history_may_have_its_own_dimension():
     assert manager.group_obs_dim == {"g": (2, 2)}
 
 
-def test_asking_twice_in_a_step_moves_no_history_on():
+def test_computing_twice_in_a_step_does_not_advance_histories():
     env = fake(1)
     manager = single(env, history_length=2)
     observe(env, manager, 1.0)
@@ -450,7 +450,7 @@ def test_images_are_concatenated_along_the_requested_dimension(dim):
     assert manager.group_obs_dim == {"g": tuple(by_torch.shape[1:])}
 
 
-def test_byte_images_stay_bytes_and_may_be_delayed_and_remembered():
+def test_uint8_images_keep_their_type_with_delay_and_history():
     env = fake(2)
     env.image = env.image.to(torch.uint8)
     terms = {
@@ -476,7 +476,7 @@ def test_byte_images_stay_bytes_and_may_be_delayed_and_remembered():
 
 
 def everything(env):
-    """A manager with every feature that remembers or draws."""
+    """A manager with every stateful or random feature."""
     noise = UniformNoiseCfg(n_min=-0.1, n_max=0.1)
     terms = {
         "a": term(noise=noise, clip=(-50.0, 50.0), history_length=3),
@@ -595,7 +595,7 @@ def as_bytes(env):
         (term(params={"gane": 2.0}), r"has no parameter 'gane'.*'gain'"),
     ],
 )
-def test_a_term_that_cannot_work_is_an_error_when_built(cfg, message):
+def test_invalid_term_is_an_error_when_built(cfg, message):
     group = ObservationGroupCfg(terms={"bad": cfg}, enable_corruption=True)
     with pytest.raises(ValueError, match=f"Observation term 'actor/bad'.*{message}"):
         ObservationManager({"actor": group}, fake(3))
@@ -619,7 +619,7 @@ def test_a_term_that_cannot_work_is_an_error_when_built(cfg, message):
         ),
     ],
 )
-def test_a_group_that_cannot_work_is_an_error_when_built(options, message):
+def test_invalid_group_is_an_error_when_built(options, message):
     group = ObservationGroupCfg(**{"terms": {"p": term()}} | options)
     with pytest.raises(ValueError, match=f"Observation group 'actor' .*{message}"):
         ObservationManager({"actor": group}, fake(3))
@@ -647,7 +647,7 @@ def test_a_group_that_is_none_is_left_out():
 # Cost, independence, snapshots.
 
 
-def test_rows_do_not_depend_on_the_number_of_worlds_nor_on_resets_of_others():
+def test_observations_do_not_depend_on_other_worlds():
     seen = {}
     for num_envs, others in ((2, ()), (8, ()), (8, (3, 7))):
         env = fake(num_envs)

@@ -35,7 +35,7 @@ def test_outcomes_hold_in_a_step_and_once_in_an_episode() -> None:
     assert outcomes.once("success").tolist() == [False, False, True]
 
 
-def test_the_log_has_shares_of_the_episodes_that_ended() -> None:
+def test_log_contains_fractions_of_finished_episodes() -> None:
     env = scripted()
     env.take_log()
     for _ in range(5):

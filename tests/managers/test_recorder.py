@@ -1,4 +1,4 @@
-"""The files of `cfg.recorders`, read with h5py alone, against a loop by hand."""
+"""Files of `cfg.recorders`, read with h5py, compared with a manual loop."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The sum of weighted terms, its figures, and what it does with NaN."""
+"""Rewards: weighted sum, logs, and non-finite terms."""
 
 import pytest
 import torch
@@ -25,7 +25,7 @@ def fake(num_envs=4, columns=2):
 
 
 class Calls(ManagerTermBase):
-    """Returns how often it was called since the reset."""
+    """Term that returns its number of calls since the reset."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)
@@ -95,7 +95,7 @@ def test_a_diverged_world_gets_zero_reward_from_all_terms():
     assert not manager.nonfinite.any()
 
 
-def test_logged_is_the_sum_of_an_episode_over_the_seconds_of_a_whole_one():
+def test_logged_reward_is_the_episode_sum_divided_by_the_maximum_duration():
     env = fake(4)
     manager = RewardManager(terms(1.0, 2.0), env)
     env.values.copy_(torch.tensor([[1.0, 0.0], [2.0, 1.0], [4.0, 5.0], [8.0, 0.0]]))
@@ -156,7 +156,7 @@ def test_a_weight_that_is_no_number_is_an_error_when_built():
         RewardManager(terms(float("nan")), fake())
 
 
-def test_rows_do_not_depend_on_the_number_of_worlds():
+def test_worlds_do_not_depend_on_the_number_of_worlds():
     generator = torch.Generator().manual_seed(1)
     data = torch.randn(20, 8, 13, generator=generator) * 100.0
     results = {}

@@ -1,4 +1,4 @@
-"""Which episodes end, why, and what the log says of it."""
+"""Terminations: finished episodes, their reasons, and logs."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ def build(num_envs=4):
     return env, TerminationManager(cfg, env)
 
 
-def test_ends_and_time_outs_are_apart_and_both_may_hold():
+def test_terminations_and_time_outs_are_separate_and_can_coincide():
     env, manager = build()
     #                                   fell  late  lost
     env.flags.copy_(torch.tensor([[0, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]) > 0)
@@ -35,7 +35,7 @@ def test_ends_and_time_outs_are_apart_and_both_may_hold():
     assert manager.get_term("lost").tolist() == [False, False, False, True]
 
 
-def test_logged_is_the_share_of_ended_episodes_that_each_term_ended():
+def test_logged_termination_is_the_fraction_of_episodes_ended_by_the_term():
     env, manager = build(5)
     flags = [[1, 0, 0], [1, 1, 0], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
     env.flags.copy_(torch.tensor(flags) > 0)
@@ -51,7 +51,7 @@ def test_logged_is_the_share_of_ended_episodes_that_each_term_ended():
     }
 
 
-def test_flags_outlast_the_reset_and_a_second_reset_blames_no_term():
+def test_termination_flags_persist_after_a_reset():
     env, manager = build()
     env.flags[0, 0] = True
     mask = manager.compute().clone()
@@ -113,7 +113,7 @@ def test_an_unknown_term_is_an_error_that_suggests_one():
         manager.get_term("fel")
 
 
-def test_tensors_stay_where_they_are():
+def test_tensors_keep_their_address():
     env, manager = build()
     places = {n: t.data_ptr() for n, t in manager.state().items()}
     env.flags.fill_(True)

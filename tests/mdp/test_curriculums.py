@@ -89,7 +89,7 @@ def test_a_weight_follows_its_stages_and_the_config_does_not():
     assert stages == [(10, -2.0), (20, -3.0)]
 
 
-def test_a_number_can_move_in_a_straight_line_between_its_stages():
+def test_value_changes_linearly_between_stages():
     env: Any = world()
     curriculum = bound(
         env,
@@ -223,7 +223,7 @@ def test_episodes_can_be_judged_by_return_length_or_success(figure: str):
 # --- Terrain --------------------------------------------------------------------------
 
 
-def test_worlds_climb_when_they_walk_far_and_descend_when_they_lag():
+def test_terrain_level_follows_the_walked_distance():
     env: Any = world(6, terrain=hills())
     ground = env.scene.ground
     ground.levels.copy_(torch.tensor([1, 1, 1, 1, 1, 0]))
@@ -267,7 +267,7 @@ def test_worlds_move_up_after_a_time_out_and_down_after_an_early_failure():
     assert ground.levels.tolist() == [2, 2, 0, 1, 1, 1, 1]
 
 
-def test_worlds_beyond_the_last_level_go_to_any():
+def test_worlds_beyond_the_last_level_move_to_a_random_level():
     env: Any = world(64, terrain=hills())
     ground = env.scene.ground
     ground.levels.fill_(2)
@@ -336,7 +336,7 @@ def test_worlds_beyond_the_last_level_go_to_any():
         ),
     ],
 )
-def test_a_curriculum_without_meaning_is_an_error(
+def test_invalid_curriculum_is_an_error(
     func: Any, params: dict[str, Any], message: str
 ):
     with pytest.raises(TermError) as error:

@@ -218,7 +218,7 @@ def test_an_absolute_pose_is_reached_within_a_millimetre(command_frame: str) -> 
     assert turned < 5e-3
 
 
-def test_goals_in_the_world_are_counted_from_the_spawn_origin_of_each_world() -> None:
+def test_world_frame_goals_are_relative_to_spawn_origins() -> None:
     """As on generated terrain, whose tiles stand metres apart."""
     env = make_env(use_relative_mode=False, command_frame="world")
     origins = torch.tensor([[8.0 * i, -16.0 + i, 0.5 * i] for i in range(WORLDS)])
@@ -295,7 +295,7 @@ def test_targets_end_at_the_limits(limit_rounds: int) -> None:
     torch.testing.assert_close(targets[:, 3], high[:, 3])
 
 
-def test_joints_at_a_limit_leave_the_rest_to_the_others() -> None:
+def test_joints_at_a_limit_are_excluded_from_the_solution() -> None:
     def away(limit_rounds: int) -> float:
         # The slide is asked past its end in the last world.
         env = make_env(
@@ -366,7 +366,7 @@ def test_a_reset_clears_the_goals_of_its_worlds_only() -> None:
         assert not goal[mask].any() and (goal[~mask] == 0.5).all()
 
 
-def test_an_action_that_is_not_finite_reaches_only_its_own_world() -> None:
+def test_non_finite_action_affects_its_own_world_only() -> None:
     env = make_env(clip=(-1.0, 1.0))
     action = torch.zeros(WORLDS, 6)
     action[2, 4] = torch.inf
@@ -374,7 +374,7 @@ def test_an_action_that_is_not_finite_reaches_only_its_own_world() -> None:
     assert (env.sim.health.find_nonfinite() == env.mask(2)).all()
 
 
-def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
+def test_worlds_do_not_depend_on_the_number_of_worlds() -> None:
     def run(num_envs: int) -> torch.Tensor:
         env = make_env(num_envs, posture_weight=0.1)
         action = torch.linspace(-0.1, 0.1, WORLDS * 6).view(WORLDS, 6)[:num_envs]
@@ -403,7 +403,7 @@ def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
         ({"posture": {"j9": 0.0}}, "No joint of 'robot' matches 'j9'"),
     ],
 )
-def test_a_term_that_cannot_work_is_an_error_when_it_is_built(
+def test_invalid_term_is_an_error_when_it_is_built(
     fields: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(TermError, match=said):

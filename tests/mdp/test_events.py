@@ -1,4 +1,4 @@
-"""What events do to the state of worlds."""
+"""Event terms, compared with hand arithmetic and MuJoCo C."""
 
 import math
 from typing import Any
@@ -103,8 +103,8 @@ def test_a_turn_of_the_root_is_roll_then_pitch_then_yaw_about_its_default_axes(a
 
 
 @pytest.mark.parametrize("axis", range(6))
-def test_each_axis_alone_moves_a_root_a_push_and_a_flat_spot(axis):
-    """Of each range of one axis, against hand arithmetic."""
+def test_each_axis_can_be_randomised_alone(axis):
+    """One range for each axis, compared with hand arithmetic."""
     name = ("x", "y", "z", "roll", "pitch", "yaw")[axis]
     only = {name: (0.25, 0.25)}
     moved = torch.zeros(6)
@@ -134,7 +134,7 @@ def test_each_axis_alone_moves_a_root_a_push_and_a_flat_spot(axis):
         torch.testing.assert_close(way, moved[:3], atol=1e-6, rtol=0.0)
 
 
-def test_worlds_outside_the_mask_keep_their_bits():
+def test_worlds_outside_the_mask_are_bit_identical():
     cases: list[tuple[Any, dict[str, Any]]] = [
         (mdp.reset_root_state_uniform, {"pose_range": {"x": (1.0, 2.0)}}),
         (mdp.reset_scene_to_default, {}),
@@ -312,7 +312,7 @@ def test_a_reset_ends_an_impulse_and_restarts_the_cooldown():
     assert is_pushed[:, 1].tolist() == [False] * 4 + [True] * 10 + [False] * 5 + [True]
 
 
-def test_random_impulses_of_other_worlds_do_not_see_a_reset():
+def test_reset_does_not_change_random_impulses_of_other_worlds():
     def run(resets: dict[int, list[int]]) -> torch.Tensor:
         env, events = bound(
             mdp.apply_body_impulse,
@@ -388,7 +388,7 @@ def test_worlds_on_a_plane_stay_on_it() -> None:
         ),
     ],
 )
-def test_an_event_without_meaning_is_an_error(
+def test_invalid_event_parameter_is_an_error(
     func: Any, params: dict[str, Any], message: str
 ):
     with pytest.raises(TermError) as error:

@@ -44,7 +44,7 @@ def test_mechanical_power_is_force_times_velocity_minus_regenerated_power():
     assert value(env, mdp.mechanical_power, asset_cfg=APART).tolist() == [6.0, -1.0]
 
 
-def test_a_metric_of_a_state_that_is_no_number_is_none():
+def test_metric_of_a_nan_state_is_nan():
     env = TermWorld(2)
     env.sim.data.qvel[1] = math.nan
     env.robot.data.invalidate()

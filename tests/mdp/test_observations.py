@@ -1,4 +1,4 @@
-"""What a policy is shown, against MuJoCo C and against hand arithmetic."""
+"""Observation terms, compared with MuJoCo C and hand arithmetic."""
 
 import math
 from typing import Any
@@ -184,7 +184,7 @@ def test_a_joint_at_a_soft_limit_is_at_minus_or_plus_one(side, sign):
     assert_close(ours, rows([sign, 0.0, sign, sign]))
 
 
-def test_a_joint_amid_or_beyond_its_limits_is_so_in_proportion():
+def test_normalised_joint_position_is_linear_within_and_beyond_limits():
     env = TermWorld(1)
     env.set_joints([0.25, -50.0, 0.14, -0.6])
     ours = value(env, mdp.joint_pos_limit_normalized)
@@ -193,7 +193,7 @@ def test_a_joint_amid_or_beyond_its_limits_is_so_in_proportion():
     assert_close(picked, rows([-1.5, 0.0]))
 
 
-def test_a_joint_position_that_is_no_number_is_none_when_normalized():
+def test_normalised_nan_joint_position_is_nan():
     limits = torch.tensor([[[-1.0, 1.0], [-math.inf, math.inf]]])
     broken = torch.full((1, 2), math.nan)
     entity = planted(soft_joint_pos_limits=limits, joint_pos=broken)
@@ -225,7 +225,7 @@ def test_body_poses_are_those_of_mujoco_body_after_body(scattered):
     assert_close(ours, rows(*theirs))
 
 
-def test_a_body_s_position_counts_from_the_spawn_origin_and_its_turn_does_not():
+def test_body_position_is_relative_to_the_spawn_origin():
     env = TermWorld(1, terrain=tiles())
     assert env.scene.ground is not None
     env.scene.ground.origins.copy_(torch.tensor([[1.0, 2.0, 0.5]]))
@@ -240,7 +240,7 @@ def test_a_body_s_position_counts_from_the_spawn_origin_and_its_turn_does_not():
 # --- The past, goals and time ---------------------------------------------------------
 
 
-def test_the_last_action_is_the_newest_one_whole_or_by_term():
+def test_last_action_is_the_newest_for_all_terms_or_one():
     env = acted([[1.0, 2, 3, 4]] * 2, [[5.0, 6, 7, 8], [9.0, 10, 11, 12]])
     assert value(env, mdp.last_action).tolist() == [[5, 6, 7, 8], [9, 10, 11, 12]]
     right = value(env, mdp.last_action, action_name="right")
@@ -261,7 +261,7 @@ def test_episode_progress_runs_from_zero_to_one():
     assert_close(value(env, mdp.episode_progress), rows([0.0], [0.25], [1.0]))
 
 
-def test_the_default_state_is_the_one_the_tests_count_from():
+def test_default_state_equals_the_reference_of_the_tests():
     env = TermWorld(1)
     assert value(env, mdp.joint_pos).tolist() == [list(DEFAULT_POS)]
     assert value(env, mdp.joint_vel).tolist() == [list(DEFAULT_VEL)]

@@ -174,7 +174,7 @@ def test_joints_move_to_the_posture_while_the_frame_stays() -> None:
     assert (now - before > 0.08).all()
 
 
-def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
+def test_worlds_do_not_depend_on_the_number_of_worlds() -> None:
     efforts = []
     for num_envs in (1, WORLDS):
         env = make_env(num_envs=num_envs)
@@ -198,7 +198,7 @@ def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
         ({"command_frame": "tool"}, "command_frame is 'tool'"),
     ],
 )
-def test_a_term_that_cannot_work_is_an_error_when_it_is_built(
+def test_invalid_term_is_an_error_when_it_is_built(
     fields: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TermError, match=message):

@@ -1,4 +1,4 @@
-"""Contact forces between two things, against weight and MuJoCo's list of contacts."""
+"""Contact forces between two objects, compared with weights and MuJoCo's contacts."""
 
 from types import SimpleNamespace
 
@@ -133,7 +133,7 @@ def check_merged(world: World) -> None:
     assert absent.net_contact_force.tolist() == up(0.0, bowl, weight)
 
 
-def test_contact_force_of_a_resting_box_is_its_weight_and_of_a_flying_one_zero(
+def test_contact_force_is_the_weight_at_rest_and_zero_in_flight(
     world: World,
 ):
     check_forces(world)
@@ -170,7 +170,7 @@ def force_between(
 
 @pytest.fixture(scope="module")
 def heap() -> World:
-    """Two boxes and a cabinet, thrown on one spot, another way in each world."""
+    """Two boxes and a cabinet, thrown onto one spot, differently in each world."""
     pairs = (
         ContactPairCfg(first="cube", second=("brick", "full", "terrain")),
         ContactPairCfg(first="full/door", second=("cube", "brick", "terrain")),
@@ -224,7 +224,7 @@ def test_the_forces_in_a_heap_are_those_of_mujocos_own_contacts(heap: World):
     assert min(touched.values()) > 0, touched
 
 
-def test_forces_are_read_without_waiting_for_the_device(
+def test_forces_are_read_without_synchronisation(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     scene = world.scene
@@ -270,7 +270,7 @@ def test_a_pair_that_is_not_declared_names_the_lines_to_add(world: World):
         views.of(scene).net_contact_force("cubes")
 
 
-def test_views_of_different_numbers_of_rows_have_no_pairs(world: World):
+def test_views_of_different_sizes_have_no_pair_force(world: World):
     scene = world.scene
     both = views.of(scene).merge_entities(["cube", "bowl"], torch.tensor([[0, 1]] * 3))
     three = views.of(scene).merge_bodies(

@@ -1,4 +1,4 @@
-"""Randomised models: what is drawn, what is written, and what follows from it."""
+"""Model randomisation: samples, written fields, and derived constants."""
 
 import copy
 import math
@@ -78,7 +78,7 @@ def test_only_chosen_elements_and_axes_are_written():
     assert bool(((live[:, feet, 0] >= 2.0) & (live[:, feet, 0] <= 3.0)).all())
 
 
-def test_elements_that_are_no_neighbours_are_written_in_order():
+def test_non_adjacent_elements_are_written_in_order():
     names = ("right_foot", "trunk")
     env, events = built(
         dr.geom_friction,
@@ -246,7 +246,7 @@ def drawn(num_envs: int = 4000, **params: Any) -> torch.Tensor:
     return env.sim.model.dof_damping[:, 6]
 
 
-def test_buckets_are_the_middles_of_equal_parts_of_the_range():
+def test_buckets_are_centres_of_equal_intervals():
     values = drawn(ranges=(0.5, 2.5), num_buckets=4)
     kinds, counts = values.unique(return_counts=True)
     torch.testing.assert_close(kinds, torch.tensor([0.75, 1.25, 1.75, 2.25]))
@@ -306,7 +306,7 @@ def test_shared_draws_are_one_number_for_all_elements_on_an_axis():
     assert len(set(robot[:, 0, 0].tolist())) == 4
 
 
-def test_elements_have_draws_of_their_own_unless_shared():
+def test_elements_are_sampled_separately_unless_shared():
     env, events = built(dr.geom_friction, ranges=(0.5, 2.0))
     apply(env, events)
     assert len(set(env.sim.model.geom_friction[0, :, 0].tolist())) == 5
@@ -332,7 +332,7 @@ def test_terms_of_a_group_draw_the_same_numbers_and_others_do_not():
 
 
 @pytest.mark.parametrize("distribution", ["uniform", "log_uniform", "gaussian"])
-def test_the_draws_of_a_world_do_not_depend_on_how_many_there_are(distribution: str):
+def test_samples_do_not_depend_on_the_number_of_worlds(distribution: str):
     few, many = (
         drawn(n, ranges=(0.5, 2.0), distribution=distribution) for n in (1, 65)
     )
@@ -373,7 +373,7 @@ def pseudo(mass: float, offset: np.ndarray, inertia: np.ndarray) -> np.ndarray:
 
 
 def assert_constants_are_those_of_mujoco(env: FakeEnv, world: int) -> None:
-    """Compare what followed from a world's model with `mj_setConst` of a copy."""
+    """Compare a world's derived constants with `mj_setConst` of a copy."""
     ours = env.sim.engine.mj_model_of(world)
     theirs = copy.copy(ours)
     mujoco.mj_setConst(theirs, mujoco.MjData(theirs))
@@ -412,7 +412,7 @@ MASS_TERMS: dict[str, EventTermCfg] = {
 
 
 @pytest.mark.parametrize("name", MASS_TERMS)
-def test_constants_follow_where_the_model_changed_and_nowhere_else(name: str):
+def test_constants_are_updated_only_in_changed_worlds(name: str):
     env, events = built_of(term=MASS_TERMS[name])
     # The whole model of a world that is not reset keeps its bits, in float64.
     before = env.sim.engine.mj_model_of(0)
@@ -430,7 +430,7 @@ def test_constants_follow_where_the_model_changed_and_nowhere_else(name: str):
         assert_constants_are_those_of_mujoco(env, world)
 
 
-def test_constants_stay_right_over_many_applications():
+def test_constants_stay_correct_after_many_randomisations():
     env, events = built_of(2, **MASS_TERMS)
     for _ in range(10):
         apply(env, events, 1)
@@ -499,7 +499,7 @@ def test_a_zero_deformation_leaves_the_mass_distribution_unchanged():
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
 
 
-def test_deformed_bodies_can_exist():
+def test_deformed_inertias_are_physical():
     env, events = built(
         dr.pseudo_inertia,
         64,
@@ -587,7 +587,7 @@ def test_the_kernel_of_principal_axes_agrees_with_lapack():
 # --- Terms that do more than write ----------------------------------------------------
 
 
-def test_turned_bodies_are_the_compiled_ones_after_roll_pitch_and_yaw():
+def test_randomised_body_orientation_is_roll_pitch_yaw_of_the_compiled_one():
     env, events = built(
         dr.body_quat,
         ranges={"roll": (0.3, 0.3), "yaw": (-0.7, -0.7)},
@@ -659,7 +659,7 @@ def test_limits_of_joints_change_in_the_model_and_in_the_entity():
     assert data.joint_pos_limits[1].tolist() == [[-1.0, 1.5], [-1.0, 1.5]]
 
 
-def test_reference_positions_take_the_default_positions_along():
+def test_randomised_qpos0_shifts_default_positions():
     env, events = built(
         dr.joint_default_pos,
         ranges=(0.2, 0.2),
@@ -672,7 +672,7 @@ def test_reference_positions_take_the_default_positions_along():
     assert data.default_joint_pos[1].tolist() == [0.0, 0.0]
 
 
-def test_encoders_get_a_bias():
+def test_encoder_bias_is_sampled():
     env, events = built(
         dr.encoder_bias,
         bias_range={"left_hip": (0.1, 0.2)},
@@ -684,7 +684,7 @@ def test_encoders_get_a_bias():
     assert not bias[:, 1].any()
 
 
-def test_friction_of_pairs_is_alike_in_both_directions():
+def test_pair_friction_is_equal_in_both_tangent_directions():
     env, events = built(dr.pair_friction, ranges={0: (0.3, 0.9), "rolling": (0.1, 0.2)})
     apply(env, events)
     friction = env.sim.model.pair_friction[:, 0]
@@ -703,7 +703,7 @@ def test_gravity_compensation_works_on_a_body_that_was_compiled_without():
 
 
 @pytest.mark.parametrize("side", ["left_hip", "right_hip"])
-def test_gains_of_one_actuator_change_whoever_computes_it(side: str):
+def test_gains_change_for_native_and_explicit_actuators(side: str):
     # One actuator of several: configurations are not what is counted here.
     env, events = built(
         dr.pd_gains,
@@ -733,7 +733,7 @@ def test_gains_can_be_given_by_pattern_and_do_not_drift():
     )
 
 
-def test_effort_limits_change_whoever_computes_the_actuator():
+def test_effort_limits_change_for_native_and_explicit_actuators():
     env, events = built(dr.effort_limits, ranges=(0.5, 0.5))
     apply(env, events, 0)
     limits = env.scene.entity("robot").actuators.effort_limit
@@ -937,7 +937,7 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("func", "params", "message"), ERRORS)
-def test_a_randomisation_without_meaning_is_an_error_that_names_the_term(
+def test_invalid_randomisation_is_an_error_that_names_the_term(
     func: Any, params: dict[str, Any], message: str
 ):
     env = small_world(2)

@@ -41,7 +41,7 @@ def assert_close(ours: torch.Tensor, theirs: list[float], rtol: float = 2e-6) ->
 
 
 def posed(*quats: list[float]) -> TermWorld:
-    """Worlds whose robots are turned so."""
+    """Worlds whose robots have the given orientations."""
     env = TermWorld(len(quats))
     env.set_root([[0, 0, 1.0, *quat] for quat in quats])
     return env
@@ -50,7 +50,7 @@ def posed(*quats: list[float]) -> TermWorld:
 # --- Being alive ----------------------------------------------------------------------
 
 
-def test_only_an_end_and_not_running_out_of_time_is_being_terminated():
+def test_time_out_is_not_counted_as_termination():
     env = FakeEnv(4, fallen=torch.tensor([False, True, False, True]))
     cfg = {
         "late": TerminationTermCfg(func=terminations.time_out, time_out=True),
@@ -240,7 +240,7 @@ def test_velocity_tracking_uses_the_body_axes_of_a_leaning_robot():
     assert_close(value(env, mdp.track_ang_vel_z_exp, **params), [math.exp(-2.25 / 4)])
 
 
-def test_a_wider_std_that_a_curriculum_writes_forgives_more():
+def test_wider_std_from_a_curriculum_gives_a_higher_reward():
     env = posed(roll(0.0))
     env.command_manager = goals(twist=[[1.0, 0.0, 1.0]])
     for func in (mdp.track_lin_vel_xy_exp, mdp.track_ang_vel_z_exp):
@@ -308,7 +308,7 @@ def test_the_excess_of_contact_forces_is_the_crates_weight_above_the_threshold(
     assert_close(ours, [excess, 0.0], rtol=2e-3)
 
 
-def test_friction_counts_in_the_size_of_a_force_as_a_normal_force_does():
+def test_force_magnitude_includes_friction():
     force = torch.tensor([[[3.0, 0.0, 4.0], [0.0, -2.0, 0.0]]])
     sensor = TermWorld(1, sensors=contacts()).scene.sensor("corners")
     data = SimpleNamespace(force=force)
@@ -327,7 +327,7 @@ def test_friction_counts_in_the_size_of_a_force_as_a_normal_force_does():
 
 
 @pytest.mark.parametrize("func", [mdp.undesired_contacts, mdp.contact_force_excess])
-def test_a_reward_of_contacts_names_a_sensor_that_feels_none(func):
+def test_contact_reward_names_a_sensor_without_contacts(func):
     env = TermWorld(1, sensors=(*contacts(), rays()))
     with pytest.raises(TypeError, match="'scan' is a RayCastSensor, not a contact"):
         value(env, func, sensor_name="scan", force_threshold=1.0)

@@ -1,4 +1,4 @@
-"""What a policy is shown of sensors, against MuJoCo C and against hand arithmetic."""
+"""Sensor observations, compared with MuJoCo C and hand arithmetic."""
 
 import math
 from types import SimpleNamespace
@@ -89,7 +89,7 @@ def test_contact_found_of_a_crate_on_its_lid_is_reported_for_the_lid():
     assert_close(ours, rows([0.0, 1.0]))
 
 
-def test_a_term_names_the_sensor_that_is_not_of_its_sort():
+def test_term_names_a_sensor_of_the_wrong_type():
     env = TermWorld(1, sensors=(*contacts(), rays()))
     with pytest.raises(TypeError, match="'scan' is a RayCastSensor, not a contact"):
         value(env, mdp.contact_found, sensor_name="scan")

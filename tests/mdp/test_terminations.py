@@ -1,4 +1,4 @@
-"""Terminations on both sides of the line, and on it."""
+"""Terminations below, at and above their limits."""
 
 import math
 from types import SimpleNamespace
@@ -35,7 +35,7 @@ def says(ours: torch.Tensor) -> list[bool]:
 # --- Time -----------------------------------------------------------------------------
 
 
-def test_time_is_out_at_the_last_step_and_not_before():
+def test_time_out_is_true_in_the_last_step_only():
     env = FakeEnv(4)
     env.episode_length_buf.copy_(torch.tensor([0, 499, 500, 501]))
     assert says(value(env, mdp.time_out)) == [False, False, True, True]
@@ -62,7 +62,7 @@ def test_bad_orientation_is_a_tilt_of_more_than_the_limit(limit):
     assert says(ours) == [False, True, False, True, True, False]
 
 
-def test_a_cosine_that_is_rounded_beyond_one_hides_no_robot():
+def test_bad_orientation_tolerates_cosines_rounded_beyond_one():
     # Upright twice, and lying on its back twice.
     above = 1.0 + 1.2e-7
     down = torch.tensor([[0.0, 0, -1.0], [0, 0, -above], [0, 0, 1.0], [0, 0, above]])
@@ -74,7 +74,7 @@ def test_a_cosine_that_is_rounded_beyond_one_hides_no_robot():
 
 
 @pytest.mark.parametrize("rounding", [-1.2e-7, 0.0, 1.2e-7])
-def test_rounding_tilts_no_robot_beyond_a_limit_that_it_is_at(rounding):
+def test_rounding_does_not_exceed_the_tilt_limit(rounding):
     size = 1.0 + rounding
     upright, on_its_back = (torch.tensor([[0.0, 0.0, z]]) for z in (-size, size))
     for limit, down in ((0.0, upright), (math.pi, on_its_back)):
@@ -243,7 +243,7 @@ def test_a_contact_is_illegal_if_it_bears_more_than_the_threshold(
     assert says(ours) == [False, is_illegal]
 
 
-def test_an_illegal_contact_names_a_sensor_that_feels_none(resting):
+def test_illegal_contact_names_a_sensor_without_contacts(resting):
     with pytest.raises(TypeError, match="'scan' is a RayCastSensor, not a contact"):
         value(resting, mdp.illegal_contact, sensor_name="scan")
 

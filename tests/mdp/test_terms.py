@@ -1,4 +1,4 @@
-"""What every built-in observation, reward, termination and metric must have."""
+"""Requirements on every built-in observation, reward, termination and metric."""
 
 import inspect
 from collections.abc import Callable
@@ -66,7 +66,7 @@ TERMS = {name: (term, room) for room in ROOMS for name, term in _own(room)}
 
 
 def world(num_envs: int) -> TermWorld:
-    """Worlds with all that terms read, each world with numbers of its own."""
+    """Worlds with all quantities that terms read; each world has distinct values."""
     env: Any = TermWorld(num_envs, terrain=tiles(), sensors=(*contacts(), rays()))
     env.scatter()
     env.substeps(3)
@@ -121,14 +121,14 @@ def test_a_term_returns_a_finite_row_of_its_type_for_each_world(worlds, name):
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_a_world_s_row_has_the_same_bits_whatever_the_number_of_worlds(worlds, name):
+def test_term_is_bit_identical_for_any_number_of_worlds(worlds, name):
     many = bound(name, worlds[MOST])()
     for num_envs in (1, 5, 8):
         assert torch.equal(bound(name, worlds[num_envs])(), many[:num_envs])
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_a_term_waits_for_no_device(worlds, name, monkeypatch):
+def test_term_does_not_synchronise_with_the_device(worlds, name, monkeypatch):
     env = worlds[5]
     term = bound(name, env)
     term()
@@ -147,7 +147,7 @@ LIVE = [
 
 
 @pytest.mark.parametrize("name, key", LIVE)
-def test_a_parameter_that_a_curriculum_holds_counts_and_is_never_read_back(
+def test_curriculum_parameter_takes_effect_without_host_read(
     worlds, name, key, monkeypatch
 ):
     env = worlds[MOST]

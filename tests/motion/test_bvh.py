@@ -1,4 +1,4 @@
-"""Recordings of people: joints by hand arithmetic, and a robot that repeats itself."""
+"""Human recordings: joints by hand arithmetic, and retargeting to the robot."""
 
 import mujoco
 import numpy as np
@@ -100,7 +100,7 @@ def test_a_file_that_is_not_a_recording_is_refused(tmp_path, text, message):
 PARTS = HumanoidParts(base="pelvis", torso="torso_link", landmarks=G1_LANDMARKS)
 
 
-def test_a_person_with_the_robots_limbs_is_repeated_in_any_unit():
+def test_human_with_robot_proportions_is_reproduced_in_any_unit():
     robot = g1_robot()
     clip = robot.completed(load_motion(G1_CLIPS / "box.npz").frames(80, 120))
     columns = clip.body_columns([G1_LANDMARKS[name] for name in LANDMARKS])
@@ -119,7 +119,7 @@ def test_a_person_with_the_robots_limbs_is_repeated_in_any_unit():
     assert G1.landmarks == G1_LANDMARKS
 
 
-def test_feet_point_where_the_hips_of_a_person_do():
+def test_feet_point_in_the_direction_of_the_hips():
     """The same pose, turned to the left by 60 degrees and to the right by 100."""
     robot = g1_robot()
     clip = robot.completed(load_motion(G1_CLIPS / "box.npz").frames(80, 82))

@@ -1,4 +1,4 @@
-"""Quantities over time, and the path of a mass above a moving support."""
+"""Quantities over time, and the centre of mass above a moving support."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from mjlab.motion.tools.channel import pendulum_path
 
 
 @pytest.mark.parametrize(("height", "hertz"), [(0.7, 0.5), (0.7, 1.5), (1.4, 0.5)])
-def test_a_mass_sways_less_than_its_support_the_higher_and_the_faster(
+def test_centre_of_mass_sways_less_than_its_support(
     height: float, hertz: float
 ) -> None:
-    """A support that swings has a mass that swings with it, by 1 / (1 + h w² / g)."""
+    """For a swinging support, the amplitude is 1 / (1 + h w² / g) of the support's."""
     dt, rate = 0.002, 2.0 * np.pi * hertz
     times = np.arange(0.0, 12.0, dt)
     swing = np.stack((np.sin(rate * times), 2.0 * np.cos(rate * times)), axis=1)

@@ -1,4 +1,4 @@
-"""The clips that ship, against MuJoCo C and the published numbers of the robot."""
+"""Shipped clips, compared with MuJoCo C and the published limits of the robot."""
 
 import re
 from itertools import pairwise
@@ -52,7 +52,7 @@ def test_every_description_has_its_file_and_the_files_are_small():
     assert sum(file.stat().st_size for file in FILES) < 450_000
 
 
-def test_a_clip_describes_itself(clip):
+def test_metadata_of_shipped_clips_is_complete(clip):
     info = clip.info
     assert info.source.startswith("synthetic") and info.licence == "Apache-2.0"
     assert info.robot == "G1" and info.model_hash and info.authors and info.loops

@@ -1,4 +1,4 @@
-"""The command to follow a clip, its terms, and where episodes begin."""
+"""Motion command: reference, terms, and start frames of episodes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -245,7 +245,7 @@ def test_exact_playback_of_a_mirrored_clip_has_maximum_rewards(tmp_path: Path) -
     assert kernels(env).mean() < 5.0 - 1e-2
 
 
-def test_an_event_has_the_robot_do_exactly_as_the_clip_and_begin_it_again(
+def test_event_sets_the_robot_to_the_clip_and_restarts_it(
     tmp_path: Path,
 ) -> None:
     clips = saved(tmp_path, turning(g1_robot(), frames=6))
@@ -312,7 +312,7 @@ def test_a_zero_action_targets_the_clip_and_other_actions_add_an_offset(
         assert sent.numpy() == pytest.approx(expected, abs=1e-6)
 
 
-def test_an_action_about_a_clip_is_about_no_other_pose() -> None:
+def test_motion_action_with_a_default_offset_is_refused() -> None:
     cfg = TrackingG1Cfg()
     cfg.scene.num_envs = 1
     cfg.actions["joint_pos"] = MotionActionCfg(use_default_offset=True)
@@ -363,7 +363,7 @@ def test_joints_of_a_start_stay_within_their_soft_limits(tmp_path: Path) -> None
         torch.testing.assert_close(data.joint_pos, limits, atol=1e-5, rtol=0.0)
 
 
-def test_a_second_of_each_clip_is_drawn_as_often(tmp_path: Path) -> None:
+def test_seconds_of_all_clips_are_sampled_equally(tmp_path: Path) -> None:
     """Clips of 51, 101 and 301 frames, the last of which is drawn half as often."""
     robot = g1_robot()
     clips = saved(
@@ -409,7 +409,7 @@ def one_fails(bins: FailureBins, frame: int) -> None:
     bins.count(torch.tensor([frame]), torch.ones(1, dtype=torch.bool))
 
 
-def test_seconds_that_fail_become_more_probable_by_the_published_rule() -> None:
+def test_adaptive_sampling_follows_the_published_rule() -> None:
     # 25 frames at 10 Hz: three bins, frames 0 to 8, 9 to 16, 17 to 24.
     found = bins([25])
     assert found.probability.tolist() == pytest.approx([1 / 3] * 3)
@@ -444,7 +444,7 @@ def test_the_kernel_looks_ahead_and_repeats_the_last_second() -> None:
     assert found.probability.tolist() == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_floor_leaves_no_second_out() -> None:
+def test_probability_floor_keeps_every_second_possible() -> None:
     found = bins([25], uniform=0.0, floor=0.05)
     one_fails(found, 0)
     found.advance()
@@ -464,7 +464,7 @@ def test_frames_are_drawn_by_bin_and_never_the_last_one() -> None:
     assert row.tolist() == [8, 15, 25, 30, 30, 35]
 
 
-def test_failures_move_the_starts_of_a_running_environment(tmp_path: Path) -> None:
+def test_failures_change_the_sampled_start_frames(tmp_path: Path) -> None:
     clips = saved(tmp_path, standing(g1_robot(), "arms", 4.0, 4.0))
     env = tracking_env(32, clips, adaptive=AdaptiveSampling(rate=0.2))
     command = motion_command(env, "motion")

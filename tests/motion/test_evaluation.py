@@ -1,4 +1,4 @@
-"""Figures of how well clips are followed, by policies whose errors are known."""
+"""Tracking metrics, measured with policies whose errors are known."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 
 
 class Copying:
-    """Writes into each world the frame that is asked for, displaced, after a step."""
+    """Policy that writes the reference frame, with an offset, into each world."""
 
     def __init__(self, env: ManagerBasedRlEnv, shift: float) -> None:
         self._env = env
@@ -80,7 +80,7 @@ def test_episodes_without_the_outcome_are_left_out_of_the_success_of_a_clip(
     assert {clip["success"] for clip in half.values()} <= {None, 1.0}
 
 
-def test_a_copy_has_no_error_and_always_succeeds(tmp_path: Path) -> None:
+def test_exact_playback_has_no_error_and_succeeds(tmp_path: Path) -> None:
     figures = measured(tmp_path, 0.0)
     assert sum(clip["episodes"] for clip in figures.values()) == 8
     for clip in figures.values():
@@ -89,7 +89,7 @@ def test_a_copy_has_no_error_and_always_succeeds(tmp_path: Path) -> None:
         assert clip["joint_vel_rms"] < 1e-5
 
 
-def test_drift_is_forgiven_by_the_re_anchored_figures_alone(tmp_path: Path) -> None:
+def test_only_re_anchored_errors_ignore_drift(tmp_path: Path) -> None:
     figures = measured(tmp_path, 0.1)
     for clip in figures.values():
         assert clip["global_pos"] == pytest.approx(0.1, abs=1e-5)
@@ -103,9 +103,9 @@ def test_drift_is_forgiven_by_the_re_anchored_figures_alone(tmp_path: Path) -> N
 
 
 def test_a_figure_is_of_the_steps_of_the_counted_episodes_alone(tmp_path: Path) -> None:
-    """A world whose clip is over goes on, and is counted no more.
+    """A world whose clip has ended continues and is no longer counted.
 
-    All joints are 0.25 rad/s too fast, or all 0.5, by turns.
+    In turn, all joints are 0.25 rad/s or 0.5 rad/s too fast.
     """
     robot = g1_robot()
     clips = saved(
@@ -140,7 +140,7 @@ def test_a_figure_is_of_the_steps_of_the_counted_episodes_alone(tmp_path: Path) 
 
 
 class HoldsDefaultPose:
-    """Asks for the default pose, whatever the clip does."""
+    """Policy that holds the default pose."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
         self._command = motion_command(env, "motion")
@@ -178,7 +178,7 @@ def test_a_run_is_evaluated_from_the_first_frame_undisturbed(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_the_shipped_policy_waves_to_the_end_and_nearer_than_standing_still() -> None:
+def test_shipped_policy_tracks_the_wave_better_than_standing() -> None:
     task = load_task("Tracking-G1")
     assert task.trained is not None
     run = Run(task.trained)

@@ -1,4 +1,4 @@
-"""Poses by layers, keys over time, and the mass above its support, against formulas."""
+"""Prioritised poses, keyframes, and the centre of mass, compared with formulas."""
 
 import math
 
@@ -51,14 +51,14 @@ def test_a_point_out_of_reach_stretches_the_arm_towards_it(arm):
     assert abs(elbow) < 0.1
 
 
-def test_joints_stop_at_their_share_of_the_range_and_others_continue(arm):
+def test_joints_stop_at_their_margin_and_others_continue(arm):
     # From above, the hand comes to the point behind only with a bent elbow.
     shoulder, elbow = solved(arm, (-0.5, 0.0, 0.1), limit_share=0.5)
     assert shoulder <= 1.0 + 1e-9 and elbow <= 0.25 + 0.5 * 2.25 + 1e-9
     assert shoulder == pytest.approx(1.0)
 
 
-def test_a_body_comes_to_its_height():
+def test_body_reaches_its_target_height():
     lift = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><body pos='0 0 0.5'><joint type='slide' axis='0 0 1'/>"
         "<geom size='0.01' mass='1'/></body></worldbody></mujoco>"

@@ -1,4 +1,4 @@
-"""Terms of a clip, by hand."""
+"""Tracking terms, by hand arithmetic."""
 
 from types import SimpleNamespace
 from typing import Any

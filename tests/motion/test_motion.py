@@ -1,4 +1,4 @@
-"""Motion files: what they hold, and what follows from it."""
+"""Motion files: contents and derived quantities."""
 
 import pickle
 from dataclasses import replace
@@ -127,7 +127,7 @@ def test_bodies_are_where_mujoco_puts_them_and_as_fast(robot: MotionRobot) -> No
 
 
 @pytest.mark.parametrize("bare", [True, False])
-def test_a_file_keeps_all_that_it_was_given(tmp_path: Path, bare: bool) -> None:
+def test_saved_file_keeps_all_data(tmp_path: Path, bare: bool) -> None:
     robot = g1_robot()
     info = MotionInfo(
         robot="G1",
@@ -210,7 +210,7 @@ def refused(motion: Any, kind: type[Exception] = MotionError) -> str:
     return str(error.value)
 
 
-def test_numbers_that_cannot_be_are_refused() -> None:
+def test_invalid_numbers_are_refused() -> None:
     assert refused(lambda: two_joints(fps=0.0)) == (
         "Motion 'small' has fps 0; it has to be positive."
     )

@@ -1,4 +1,4 @@
-"""Frames at another rate: how many there are, and what is named among them."""
+"""Resampled motions: number of frames, and contents at given times."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +26,7 @@ def test_a_resampled_motion_keeps_its_last_frame_where_a_new_one_falls_on_it(
 
 
 def slide(name: str, fps: float, frames: int, **more: Any) -> Motion:
-    """A root that goes ahead at 1 m/s, with one joint that turns at 1 rad/s."""
+    """Root that moves forward at 1 m/s, with one joint that turns at 1 rad/s."""
     seconds = np.arange(frames) / fps
     return Motion.from_root(
         name,

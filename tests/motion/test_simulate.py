@@ -1,4 +1,4 @@
-"""Motions that a robot is simulated to follow, held by a hand."""
+"""Motions tracked in simulation with an assistive wrench."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_a_standing_robot_needs_no_support_and_one_in_the_air_its_full_weight():
     assert 0.0 < sunk < 0.25
 
 
-def test_a_root_that_flies_away_is_lost_whatever_the_hand():
+def test_distant_root_counts_as_lost_with_any_wrench():
     robot = g1_robot()
     motion = standing(robot, "jump", 0.4, 4.0)
     away = raised(motion, 20.0 * (np.arange(21) / 50.0) ** 2)
@@ -53,8 +53,8 @@ def test_a_root_that_flies_away_is_lost_whatever_the_hand():
         simulated(away, g1_cfg(), robot)
 
 
-def test_a_hand_turns_a_root_with_no_more_than_its_strength_at_its_radius():
-    """Asked for a turn of a radian, and for a way of a metre, along each axis."""
+def test_assistive_torque_is_limited_by_force_times_radius():
+    """The reference is rotated by 1 rad or displaced by 1 m, along each axis."""
     robot = g1_robot()
     hands = _Hands(g1_cfg(), standing(robot, "arms", 0.4, 4.0).resampled(200.0))
     still = torch.zeros(13)

@@ -1,4 +1,4 @@
-"""Checks, mirror images, blends and imports of motions, with faults planted in them."""
+"""Checks, mirror images, blends and imports of motions, with planted faults."""
 
 import pickle
 from dataclasses import replace
@@ -51,7 +51,7 @@ def kick() -> Motion:
 
 @pytest.fixture(scope="module")
 def coarse(kick) -> Motion:
-    """The kick at ten frames a second, which are checked sooner."""
+    """The kick at 10 frames per second, for faster checks."""
     return kick.resampled(10.0)
 
 
@@ -254,7 +254,7 @@ def write_csv(path, rows):
     return path
 
 
-def test_rows_of_unitree_become_the_motion_that_they_were(robot, kick, tmp_path):
+def test_unitree_csv_gives_the_original_motion(robot, kick, tmp_path):
     path = write_csv(tmp_path / "kick.csv", unitree_rows(kick, 30.0))
     found = read_csv(path, robot, fps=30.0).resampled(50.0)
     columns = found.joint_columns(kick.joint_names)
@@ -282,7 +282,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("message", MISTAKES)
-def test_rows_that_cannot_be_meant_are_refused(robot, kick, tmp_path, message):
+def test_implausible_csv_rows_are_refused(robot, kick, tmp_path, message):
     rows = MISTAKES[message](unitree_rows(kick, 30.0))
     path = write_csv(tmp_path / "kick.csv", rows)
     with pytest.raises(MotionError, match=message):

@@ -62,7 +62,7 @@ def make_env(num_envs=3, **options):
 
 
 class Watch:
-    """Keeps what the muscle action had at each substep, and MuJoCo's own state."""
+    """Stores muscle inputs and outputs, and MuJoCo's state, for each substep."""
 
     def __init__(self, env):
         self.env, self.term = env, muscle_action(env)
@@ -168,7 +168,7 @@ def test_with_the_optimum_joints_reach_the_targets_of_the_action():
     assert miss.abs().max() < 0.5
 
 
-def test_a_weaker_world_has_less_torque_and_the_others_as_before():
+def test_weakness_reduces_torque_in_its_world_only():
     env, term = make_env()
     env.sim.expand("actuator_gainprm", "actuator_biasprm")
     strong = term.present().gain.clone()
@@ -180,7 +180,7 @@ def test_a_weaker_world_has_less_torque_and_the_others_as_before():
     assert torch.equal(gain[1], 0.5 * strong[1])
 
 
-def test_a_step_taken_back_is_the_same_step_again():
+def test_repeated_step_after_restore_is_identical():
     env, term = make_env()
     action = torch.randn(3, 6, generator=torch.Generator().manual_seed(1))
     env.step(action)
@@ -193,7 +193,7 @@ def test_a_step_taken_back_is_the_same_step_again():
     assert torch.equal(term.rows(), first[1])
 
 
-def test_an_action_that_is_not_finite_leaves_no_row():
+def test_non_finite_action_stores_no_sample():
     env, term = make_env()
     action = torch.zeros(3, 6)
     env.step(action)
@@ -202,7 +202,7 @@ def test_an_action_that_is_not_finite_leaves_no_row():
     assert bool(term.rows().isfinite().all())
 
 
-def test_published_weights_are_those_that_act_bit_for_bit():
+def test_written_weights_are_used_bit_for_bit():
     _, term = make_env()
     other = MuscleNetwork.for_map(term.map, seed=9)
     term.load_network(other.state_dict(), 4)
@@ -215,7 +215,7 @@ def test_published_weights_are_those_that_act_bit_for_bit():
     assert torch.allclose(own, expected, atol=1e-6)
 
 
-def test_inverse_excitation_makes_muscles_with_dynamics_as_quick_as_without():
+def test_inverse_excitation_compensates_activation_dynamics():
     env, term = make_env(
         entity=arm6_cfg(has_dynamics=True), coordinator="qp", excitation="inverse"
     )
@@ -280,7 +280,7 @@ def test_weights_of_another_model_are_refused():
         term.load_network(arm.state_dict(), 1)
 
 
-def test_another_kind_of_action_is_not_taken_for_muscles():
+def test_other_action_terms_are_not_mistaken_for_muscles():
     env, _ = make_env()
     with pytest.raises(ValueError, match="There is no action term 'legs'"):
         muscle_action(env, "legs")

@@ -1,4 +1,4 @@
-"""Coordinators and cascades against exact optima and hand arithmetic."""
+"""Coordinators and cascades, compared with exact optima and hand arithmetic."""
 
 import itertools
 
@@ -21,7 +21,7 @@ from tests.muscle.world import dense, muscle_map, random_states
 
 
 def problems(name: str, count: int, size: float, seed: int = 0):
-    """Torque maps of random states, and torques of which many cannot be made."""
+    """Torque maps of random states, and target torques, many of them infeasible."""
     _, state = random_states(name, count, seed)
     generator = torch.Generator().manual_seed(seed)
     shape = (count, state.torque_map.num_dofs)
@@ -39,7 +39,7 @@ def hessian(state: MuscleState, torque: torch.Tensor, row: int):
 
 
 def exact_optimum(h: np.ndarray, g: np.ndarray, c: float) -> float:
-    """Try every choice of muscles at 0, at 1 and in between."""
+    """Try every combination of muscles at 0, at 1 and in between."""
     best, n = np.inf, len(g)
     for choice in itertools.product((0.0, 1.0, None), repeat=n):
         free = [i for i in range(n) if choice[i] is None]

@@ -42,7 +42,7 @@ def walk_cfg(engine: str) -> WalkW18Cfg:
 
 
 def learning() -> Any:
-    """A few iterations of both networks, after a start from random poses."""
+    """Train both networks for a few iterations, after training on random poses."""
     learner = MuscleLearnerCfg(teacher_iterations=20, batch_size=128)
     hook = MuscleHookCfg(learner=learner, pretraining_rows=400, pretraining_updates=4)
     return agent_cfg(
@@ -55,7 +55,7 @@ def learning() -> Any:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SimpleNamespace]:
-    """What both engines do with the checkpoint of a run, in the air."""
+    """Return results of a run's checkpoint on both engines, in the air."""
     folder, _ = train(
         walk_cfg("native"),
         learning(),
@@ -72,7 +72,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SimpleNamespac
 
 
 def play(worlds: RslRlVecEnv, run: Path) -> SimpleNamespace:
-    """Let the policy of a run act, and keep what happens."""
+    """Play the policy of a run, and return its states."""
     env, term = worlds.env, muscle_action(worlds.env)
     policy = load_policy(run, worlds, learning())
     found = SimpleNamespace(env=env, substeps=[], joints=[], actions=[])
@@ -95,7 +95,7 @@ def play(worlds: RslRlVecEnv, run: Path) -> SimpleNamespace:
 
 
 def contacts(env: ManagerBasedRlEnv) -> list[tuple[str, ...]]:
-    """What MuJoCo C finds to touch in the current state of the worlds."""
+    """Return MuJoCo C's contacts in the current state of the worlds."""
     model = env.sim.mj_model
     data = mujoco.MjData(model)
     found = []

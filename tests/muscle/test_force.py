@@ -1,4 +1,4 @@
-"""Muscle forces and torques against MuJoCo C's own."""
+"""Muscle forces and torques, compared with MuJoCo C."""
 
 from types import SimpleNamespace
 

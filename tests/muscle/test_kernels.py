@@ -1,4 +1,4 @@
-"""Kernels of muscle control on Warp's CPU device, against plain torch."""
+"""Muscle kernels on Warp's CPU device, compared with torch."""
 
 import torch
 

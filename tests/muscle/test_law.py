@@ -1,4 +1,4 @@
-"""Torque laws and excitations against their definitions and MuJoCo's dynamics."""
+"""Torque laws and excitations, compared with definitions and MuJoCo's dynamics."""
 
 from types import SimpleNamespace
 
@@ -50,7 +50,7 @@ def test_direct_law_passes_torques_on():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_stable_pd_is_the_pd_law_of_the_next_moment_in_mujoco(name):
+def test_stable_pd_equals_pd_at_the_next_timestep(name):
     model = mujoco.MjModel.from_xml_path(str(getattr(models, f"{name.upper()}_XML")))
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
@@ -93,7 +93,7 @@ def test_diagonal_stable_pd_of_one_joint_is_its_published_formula():
     assert float(torque[0, 2]) == pytest.approx(expected, rel=1e-6)
 
 
-def test_stable_pd_stays_stable_where_the_plain_law_explodes():
+def test_stable_pd_stays_stable_where_pd_diverges():
     model, muscles = muscle_model("arm6"), muscle_map("arm6")
     kp, kd, ends = 40000.0, 800.0, {}
     for kind, law_type in {"plain": PlainPdLaw, "stable": StablePdLaw}.items():

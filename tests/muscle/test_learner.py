@@ -35,7 +35,7 @@ W18 = TupleLayout(24, 6, 18)
 
 
 def stamped(step: int, substep: int, num_envs: int) -> dict[str, torch.Tensor]:
-    """Parts whose every number says which world, step and substep they are of."""
+    """Samples whose values encode world, step and substep."""
     code = (1000.0 * step + 10.0 * substep + torch.arange(num_envs) / 100.0).view(-1, 1)
     return {"red": code.repeat(1, 24), "torque": code.repeat(1, 6)}
 
@@ -58,7 +58,7 @@ def test_a_row_is_whole_and_of_the_substep_that_was_drawn():
         assert torch.equal(rows[world], expected.expand(30))
 
 
-def test_numbers_that_are_not_finite_leave_the_row_of_the_step_before():
+def test_non_finite_values_keep_the_previous_sample():
     buffer = MuscleTupleBuffer(W18, 3, 1, 1)
     run(buffer, torch.zeros(3), 0)
     parts = stamped(1, 0, 3)
@@ -70,7 +70,7 @@ def test_numbers_that_are_not_finite_leave_the_row_of_the_step_before():
     assert buffer.rows()[:, 0].tolist() == wanted
 
 
-def test_old_steps_make_room_and_keep_their_places():
+def test_oldest_steps_are_overwritten_in_place():
     buffer = MuscleTupleBuffer(W18, 2, 3, 2)
     assert buffer.rows().shape == (0, 30)
     for step in range(4):
@@ -399,7 +399,7 @@ def published(**changed: Any) -> MuscleLearner:
     )
 
 
-def test_a_learner_on_a_gpu_that_is_not_there_is_refused_in_one_line(
+def test_learner_on_a_missing_gpu_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -408,7 +408,7 @@ def test_a_learner_on_a_gpu_that_is_not_there_is_refused_in_one_line(
 
 
 def missed(state: dict[str, torch.Tensor], tuples: MuscleTuples) -> float:
-    """Root mean square of the torque that is missed, by plain arithmetic."""
+    """Root mean square torque error, by NumPy."""
     rows, w18 = torch.as_tensor(tuples.rows), tuples.map
     red, wanted = rows[:, :24], rows[:, 24:]
     y = torch.cat([red / 200.0, wanted / 200.0], dim=1)

@@ -1,4 +1,4 @@
-"""Observations, rewards, metrics and events of muscles, against MuJoCo C."""
+"""Muscle observations, rewards, metrics and events, compared with MuJoCo C."""
 
 import mujoco
 import numpy as np
@@ -174,7 +174,7 @@ def test_a_contracture_makes_a_muscle_resist_earlier():
         assert float(bias[muscle]) == pytest.approx(force, abs=0.05, rel=1e-3)
 
 
-def test_muscles_that_work_tire_and_a_new_episode_begins_rested():
+def test_fatigue_grows_with_activation_and_a_reset_clears_it():
     env = event_env(
         events.muscle_fatigue, {"tiring": 0.5, "recovery": 0.1}, mode="step"
     )
@@ -208,6 +208,6 @@ def test_muscles_that_work_tire_and_a_new_episode_begins_rested():
         ),
     ],
 )
-def test_ranges_that_make_no_sense_are_refused(func, params, message):
+def test_invalid_ranges_are_refused(func, params, message):
     with pytest.raises(TermError, match=message):
         event_env(func, params)

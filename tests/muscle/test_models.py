@@ -1,4 +1,4 @@
-"""The muscle models against their acceptance values."""
+"""Muscle models, compared with their acceptance values."""
 
 import mujoco
 import numpy as np
@@ -140,7 +140,7 @@ def test_arm_wraps_a_sphere_and_a_cylinder_and_finds_its_length_ranges():
     assert sorted(counts) == [1, 1, 1, 1, 2, 2]
 
 
-def test_muscles_of_the_arm_never_change_sides():
+def test_arm_moment_arms_keep_their_sign():
     model, rng = muscle_model("arm6"), np.random.default_rng(0)
     data, muscles = mujoco.MjData(model), muscle_map("arm6")
     arms = []

@@ -1,4 +1,4 @@
-"""MyoLegs, where `myo-sim` is installed, and what is said where it is not."""
+"""MyoLegs, with `myo-sim` installed, and the error without it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Muscle networks that act in one process and learn in another."""
+"""Muscle networks that act in one process and are trained in another."""
 
 import importlib.util
 import multiprocessing
@@ -36,7 +36,7 @@ PUBLISHES = 10_000
 
 
 def marked(network: MuscleNetwork, number: float) -> dict[str, torch.Tensor]:
-    """Weights that all are the same number."""
+    """Weights that all have the same value."""
     return {n: torch.full_like(t, number) for n, t in network.state_dict().items()}
 
 
@@ -85,7 +85,7 @@ def test_no_reader_gets_a_mixture_of_two_publishings() -> None:
 
 
 def read_in_process(block: SharedArrays, network: MuscleNetwork, answer: Any) -> None:
-    """Read from shared memory in a process of its own."""
+    """Read from shared memory in a separate process."""
     torch.set_num_threads(1)
     store = WeightStore(network, block["weights"].data)
     answer.send("ready")
@@ -180,7 +180,7 @@ def walk_cfg() -> WalkW18Cfg:
 
 
 def trained(env: TrainingEnv) -> dict[str, torch.Tensor]:
-    """All that three iterations leave behind: policy, muscle network, rows, worlds."""
+    """Results of three iterations: policy, muscle network, samples, worlds."""
     learner = MuscleLearnerCfg(teacher_iterations=5, epochs=2, batch_size=16)
     hook = MuscleHookCfg(
         learner=learner, pretraining_rows=64, pretraining_updates=1
@@ -311,7 +311,7 @@ def run_example(folder: Path, *options: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.slow
-def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
+def test_published_program_reads_a_settings_file(tmp_path: Path) -> None:
     path = tmp_path / "walk.yaml"
     path.write_text(
         "# Sizes.\nnum_envs: 2\nsteps: 8\niterations: 2\n"
@@ -329,13 +329,13 @@ def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
     assert found.returncode != 0 and "episode_length_s" in found.stderr
 
 
-def test_a_file_of_scalars_that_is_not_there_is_named_in_one_line() -> None:
+def test_missing_settings_file_is_named_in_one_line() -> None:
     with pytest.raises(SystemExit) as caught:
         example().read_scalars(Path("missing.yaml"))
     assert str(caught.value) == "--env_file missing.yaml: no such file"
 
 
-def test_no_file_of_scalars_makes_an_object(tmp_path: Path) -> None:
+def test_settings_file_cannot_create_objects(tmp_path: Path) -> None:
     path, made = tmp_path / "walk.yaml", tmp_path / "made"
     path.write_text(f"seed: !!python/object/apply:os.mkdir ['{made}']\n")
     with pytest.raises(yaml.YAMLError, match="could not determine a constructor"):

@@ -1,7 +1,8 @@
-"""Closed loop: a hanging W18 follows sinusoids by motors, by the optimum, by a network.
+"""Closed loop: a hanging W18 tracks sinusoids with motors, the optimum or a network.
 
-The legs swing at 1 Hz, targets are held for 1/30 s, torques come from stable PD at
-600 Hz. What the motors miss is the law's own lag; muscles are measured against it.
+The legs swing at 1 Hz, targets are constant for 1/30 s, and torques come from stable PD
+at 600 Hz. The tracking error of ideal motors is the lag of the PD law; muscles are
+compared with it.
 """
 
 import math
@@ -42,7 +43,7 @@ def hanging_model() -> mujoco.MjModel:
 
 
 class Hanging:
-    """Worlds of a hanging walker, with what one control loop needs."""
+    """Hanging walkers, with the data of one control loop."""
 
     def __init__(self, coordinator: Coordinator | None) -> None:
         self.model = hanging_model()
@@ -91,7 +92,7 @@ class Hanging:
             self.angles.append(self.sim.data.qpos - wanted)
 
     def figures(self, seconds: float = 2.0) -> dict[str, torch.Tensor | float]:
-        """Run on, and return errors in degrees, the miss in N m and the effort."""
+        """Continue; return errors in degrees, torque errors in N m, and the effort."""
         for log in (self.angles, self.misses, self.efforts):
             log.clear()
         self.run(seconds)
@@ -105,7 +106,7 @@ class Hanging:
 
 
 def trained_network(seed: int, updates: int = 12) -> MuscleNetwork:
-    """A network that learned from random poses first and then from its own swinging."""
+    """Network trained first on random poses and then on its own swinging motion."""
     muscles = MuscleMap.from_model(hanging_model(), num_poses=300)
     network = MuscleNetwork.for_map(muscles, seed=seed)
     world = Hanging(NetworkCoordinator(network, WORLDS))

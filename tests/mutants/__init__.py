@@ -1,1 +1,1 @@
-"""Faults that are planted one at a time, each of which a test has to notice."""
+"""Mutation testing: faults that are planted one at a time, and must fail a test."""

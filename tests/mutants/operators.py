@@ -1,8 +1,8 @@
-"""Faults drawn by a seeded script: small changes of expressions, and the tests to run.
+"""Sampling of faults with a fixed seed: small changes of expressions, and their tests.
 
     python -m tests.mutants.operators
 
-writes those drawn into `mutants.jsonl` anew; those written by hand stay.
+rewrites the sampled faults in `mutants.jsonl`, and keeps the manually written ones.
 """
 
 import ast
@@ -47,7 +47,7 @@ def room(path: str) -> str:
 
 
 def changes(node: ast.AST, text: dict[ast.AST, str]) -> Iterator[tuple[str, ast.AST]]:
-    """Yield what a node can be changed to, as (kind: new text, what is replaced)."""
+    """Yield the mutations of a node, as (kind: new text, replaced part)."""
     match node:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             if sign := OPERATORS.get(type(op)):
@@ -77,7 +77,7 @@ def changes(node: ast.AST, text: dict[ast.AST, str]) -> Iterator[tuple[str, ast.
 
 
 class Span(ast.expr):
-    """Two arguments and what stands between them."""
+    """Two arguments and the text between them."""
 
     def __init__(self, first: ast.expr, last: ast.expr) -> None:
         self.lineno, self.col_offset = first.lineno, first.col_offset
@@ -85,7 +85,7 @@ class Span(ast.expr):
 
 
 def patch(source: str, node: Any, new: str) -> tuple[str, str] | None:
-    """Return the lines of a node before and after, with enough of what precedes."""
+    """Return the lines of a node before and after, made unique by context."""
     lines = source.splitlines(keepends=True)
     first, last = node.lineno - 1, node.end_lineno
     head = lines[first].encode()[: node.col_offset].decode()
@@ -136,7 +136,7 @@ def words(path: Path) -> Counter[str]:
 
 
 class TestFiles:
-    """Test files, by how much they speak of a function and of the file it is in."""
+    """Test files, ranked by how often they name a function and its file."""
 
     def __init__(self) -> None:
         files = sorted((ROOT / "tests").rglob("test_*.py"))
@@ -146,7 +146,7 @@ class TestFiles:
         self._rarity = {n: math.log(len(files) / c) for n, c in many.items()}
 
     def nearest(self, path: str, function: str) -> list[str]:
-        """Return the files that most probably run a function."""
+        """Return the test files that most probably run a function."""
         public = re.findall(
             r"(?m)^\s*(?:def|class) ([A-Za-z]\w+)", (ROOT / path).read_text()
         )
@@ -166,7 +166,7 @@ class TestFiles:
 
 
 def draw() -> list[dict[str, Any]]:
-    """Draw the faults: more of a larger room, and all kinds in turn."""
+    """Sample faults: more in larger rooms, and all kinds in turn."""
     chance = random.Random(SEED)
     rooms: dict[str, list[Path]] = defaultdict(list)
     for path in sorted((ROOT / "mjlab").rglob("*.py")):
@@ -197,7 +197,7 @@ def draw() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write what is drawn beside what was written by hand."""
+    """Write sampled faults, and keep manually written ones."""
     lines = DATA.read_text().splitlines() if DATA.exists() else []
     by_hand = [one for one in map(json.loads, lines) if one["kind"] == "hand"]
     DATA.write_text("".join(json.dumps(one) + "\n" for one in [*draw(), *by_hand]))

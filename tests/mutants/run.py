@@ -1,19 +1,19 @@
-"""Plant faults one at a time in a copy of the project, and see which test notices.
+"""Mutation testing: plant faults one at a time in a copy of the project, and run tests.
 
-    python tests/mutants/run.py --sample 20      # some, drawn anew each day
-    python tests/mutants/run.py --all            # all, with a score by room
-    python tests/mutants/run.py sim-0 hand-3     # these
+    python tests/mutants/run.py --sample 20      # a sample that changes every day
+    python tests/mutants/run.py --all            # all, with the detection rate by room
+    python tests/mutants/run.py sim-0 hand-3     # only these
     python tests/mutants/run.py --against ../before --sample 40 --seed 33
 
-`--against` compares two checkouts of the project: faults whose lines stand in both are
-planted in each, and shown to the fast tests of their own room there. With ids, these
-are compared. `--only here` or `--only there` runs one half of the comparison.
+`--against` compares two checkouts: each fault whose lines exist in both is planted in
+each, and the fast tests of its room run there. Ids restrict the comparison to these
+faults. `--only here` or `--only there` runs one half of the comparison.
 
 Each line of `mutants.jsonl` is a fault: the lines before and after, and the test files
-that it is shown to. Once killed it names its test (`killed_by`), which is tried first
-from then on. Those that nothing can tell from the original say why (`equivalent`).
-Results go to that file with `--save`. The exit code is 1 with `--all` if a room is
-below 95% of those judged, else if a fault that was noticed is noticed no longer.
+to run. `killed_by` is the test that detected the fault; it runs first in later runs.
+`equivalent` is the reason why no test can detect the fault. `--save` writes results to
+that file. The exit code is 1 if a room detects less than 95% (with `--all`), or if a
+fault that was detected before is no longer detected.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def read_faults(data: Path = DATA) -> list[Fault]:
 
 
 def room_of(fault: Fault) -> str:
-    """Return the room that a fault is in."""
+    """Return the room of a fault."""
     parts = fault["file"].split("/")
     return parts[1] if len(parts) > 2 else "mjlab"
 
@@ -63,14 +63,14 @@ def room_tests(fault: Fault, project: Path) -> list[str]:
 
 
 def planted(fault: Fault, source: str) -> str | None:
-    """Return a file's text with its fault, None if its lines are no longer there."""
+    """Return the file's text with its fault, or None if the lines no longer exist."""
     if source.count(fault["old"]) != 1:
         return None
     return source.replace(fault["old"], fault["new"])
 
 
 def copy_project(folder: Path, root: Path = ROOT) -> Path:
-    """Copy the tracked and the new files of a checkout to a folder."""
+    """Copy tracked and new files of a checkout to a folder."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
         cwd=root,
@@ -91,19 +91,19 @@ def copy_project(folder: Path, root: Path = ROOT) -> Path:
 
 
 class Failures:
-    """Plugin that keeps what failed, a line each, and ends a test that hangs."""
+    """Plugin that stores failed tests, one line each, and ends a hanging test."""
 
     def __init__(self, result: Path) -> None:
         self.result = result
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Begin the time of a test."""
+        """Start the timer of a test."""
         self.result.with_suffix(".now").write_text(nodeid)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(TEST_S)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Keep what failed."""
+        """Store a failure."""
         if report.failed:
             with self.result.open("a") as file:
                 file.write(f"{report.nodeid}\n")
@@ -122,10 +122,10 @@ def run_tests(
     only_fast: bool = False,
     without: Iterable[str] = (),
 ) -> list[str]:
-    """Run tests in a process of their own; return what failed: one, or all of them.
+    """Run tests in a forked process; return the first failure, or all of them.
 
-    The process is forked from this one, which has third parties imported already.
-    A slow test that is named is run, unless `only_fast`. Tests in `without` are not.
+    The parent process has already imported third-party packages, which saves time. A
+    slow test that is named runs, unless `only_fast`. Tests in `without` are skipped.
     """
     for file in (result, *map(result.with_suffix, (".now", ".skipped"))):
         file.unlink(missing_ok=True)
@@ -177,7 +177,7 @@ def run_tests(
 
 
 class Judge:
-    """A copy of the project in which faults are planted one after the other."""
+    """Copy of the project in which faults are planted one after the other."""
 
     def __init__(
         self, folder: Path, files: int | None = None, root: Path = ROOT
@@ -205,15 +205,16 @@ class Judge:
             compiled.unlink()
 
     def failing_without(self, tests: list[str]) -> list[str]:
-        """Return the tests that fail without any fault, and so say nothing."""
+        """Return the tests that fail without any fault, which detect nothing."""
         if not tests:
             return []
         return run_tests(self.project, tests, self._result, all_of_them=True)
 
     def found_by(self, fault: Fault) -> str:
-        """Return the fast test of a fault's own room that fails with it, or "".
+        """Return the fast test of the fault's room that fails with it, or "".
 
-        "?" means that the time was up. The test known to find the fault is run first.
+        "?" means that the time limit was exceeded. The test that found the fault before
+        is run first.
         """
         tests = room_tests(fault, self.project)
         orders = [tests]
@@ -230,7 +231,7 @@ class Judge:
         return ""
 
     def judge(self, fault: Fault) -> str:
-        """Return killed, survived, equivalent, stale (the lines changed) or unclear."""
+        """Return killed, survived, equivalent, stale (lines changed) or unclear."""
         if planted(fault, (self.project / fault["file"]).read_text()) is None:
             return "stale"
         if "equivalent" in fault:
@@ -253,7 +254,7 @@ class Judge:
 
 
 def score(judged: dict[str, list[str]]) -> bool:
-    """Print the score by room; return whether each is good enough."""
+    """Print the detection rate by room; return whether all are above the limit."""
     good = True
     for room, results in sorted(judged.items()):
         killed, alive = results.count("killed"), results.count("survived")
@@ -267,7 +268,7 @@ def score(judged: dict[str, list[str]]) -> bool:
 
 
 def save(faults: list[Fault]) -> None:
-    """Write what was found about faults beside those that were not run."""
+    """Write the results of faults, and keep those that were not run."""
     found = {fault["id"]: fault for fault in faults}
     with DATA.open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -278,7 +279,7 @@ def save(faults: list[Fault]) -> None:
 
 
 def choose(arguments: argparse.Namespace) -> list[Fault]:
-    """Return the faults that are asked for."""
+    """Return the requested faults."""
     # In any order, so that a run that is ended has seen something of every room.
     faults = random.Random(0).sample(known := read_faults(), len(known))
     if arguments.ids:
@@ -292,7 +293,7 @@ def choose(arguments: argparse.Namespace) -> list[Fault]:
 
 
 def stands_in(fault: Fault, project: Path) -> bool:
-    """Return whether the lines of a fault are in a checkout."""
+    """Return whether a checkout contains the lines of a fault."""
     path = project / fault["file"]
     return path.is_file() and planted(fault, path.read_text()) is not None
 

@@ -1,4 +1,4 @@
-"""Processes that end with the one that began them."""
+"""Child processes end with their parent process."""
 
 import os
 

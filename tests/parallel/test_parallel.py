@@ -21,7 +21,7 @@ SPECS = {
 }
 
 
-def test_shared_arrays_have_no_name_anywhere() -> None:
+def test_shared_arrays_have_no_file_name() -> None:
     memory = SharedArrays(SPECS)
     assert memory["a"].tolist() == [0, 0, 0]
     assert memory["b"].shape == (0, 4)

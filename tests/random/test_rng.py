@@ -50,7 +50,7 @@ COUNTERS = [0, 7, 123456789, 1, 2**39]
 TICKS = [0, 3, 0, 2**22, 1]
 
 
-def test_the_reference_of_this_test_is_splitmix64():
+def test_reference_generator_is_splitmix64():
     # The first outputs of Vigna's splitmix64.c for the seed 1234567.
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert [splitmix(1234567 + (i + 1) * GOLDEN) for i in range(3)] == known
@@ -192,7 +192,7 @@ def test_an_empty_range_of_integers_is_an_error(low, high):
         WorldRng(1, 0, "cpu").integers(low, high, (), "a")
 
 
-def test_a_probability_is_the_share_of_bools_and_its_ends_are_sure():
+def test_bool_samples_have_their_probability_and_exact_limits():
     rng = WorldRng(20000, 0, "cpu")
     # The standard deviation is 0.0032.
     share = rng.bernoulli(0.3, (), "a").float().mean().item()

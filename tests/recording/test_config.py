@@ -9,9 +9,7 @@ from mjlab.recording.config import files_of
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".json", ".parts"])
-def test_a_name_is_taken_by_any_file_of_a_recording_alone(
-    suffix: str, tmp_path: Path
-) -> None:
+def test_any_file_of_a_recording_reserves_its_name(suffix: str, tmp_path: Path) -> None:
     cfg = RecordingCfg(folder=str(tmp_path), name="walk")
     assert files_of(cfg)["all"].name == "walk.h5"
     (tmp_path / f"walk{suffix}").touch()

@@ -254,7 +254,7 @@ def test_the_error_of_a_full_disk_can_be_garbage_collected(tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_room_that_comes_back_is_used(small_disk: Path) -> None:
+def test_recording_continues_when_disk_space_returns(small_disk: Path) -> None:
     path = small_disk / "run.h5"
     file = a_file(path)
     ballast = small_disk / "ballast"

@@ -24,7 +24,7 @@ from tests.tasks.test_shipped import TRAINED
 from tests.tools.power_cut import Disk
 
 
-def test_the_watch_detects_early_renames_and_deletions(
+def test_checker_detects_early_renames_and_deletions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(monkeypatch)

@@ -30,7 +30,7 @@ def a_recorder(folder: Path, width: int = 1) -> Recorder:
 
 
 def no_more() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Values at an episode start: none."""
+    """Values at an episode start: empty."""
     return {}, {}
 
 

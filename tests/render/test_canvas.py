@@ -1,4 +1,4 @@
-"""Rendered content and camera poses, by hand arithmetic."""
+"""Rendered content and camera poses, compared with hand arithmetic."""
 
 import mujoco
 import numpy as np
@@ -23,7 +23,7 @@ XML = """
 """
 
 
-def test_a_muscle_is_blue_idle_sand_at_a_quarter_and_red_at_all_it_can() -> None:
+def test_muscle_colour_goes_from_blue_over_sand_to_red() -> None:
     assert activation_color(0.0) == pytest.approx(_IDLE)
     assert activation_color(0.25) == pytest.approx(_HALF)
     assert activation_color(1.0) == pytest.approx(_FULL)

@@ -1,4 +1,4 @@
-"""OpenGL contexts, and processes that cannot have one."""
+"""OpenGL contexts, and processes that cannot create one."""
 
 import os
 import subprocess

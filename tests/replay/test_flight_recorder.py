@@ -163,7 +163,7 @@ def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:
             )
 
 
-def test_all_faults_since_the_last_iteration_but_one_are_kept(
+def test_faults_of_the_last_two_iterations_are_kept(
     tmp_path: Path,
 ) -> None:
     env, _, said = make(broken_cfg(step=3), tmp_path, steps=4)
@@ -269,7 +269,7 @@ def test_a_full_buffer_is_dumped_with_the_setting_to_change(
     assert recording.length == 5
 
 
-def test_an_engine_that_cannot_go_on_leaves_a_dump(tmp_path: Path) -> None:
+def test_engine_failure_writes_a_dump(tmp_path: Path) -> None:
     """Error with its worlds, as for a world without memory."""
     from mjlab.sim.engine import EngineError
 
@@ -316,7 +316,7 @@ def test_the_size_of_dumps_is_limited_and_reported_once(tmp_path: Path) -> None:
     assert "which exceeds agent.dumps.max_megabytes=0.01" in said[0]
 
 
-def test_a_full_disk_ends_no_run_and_leaves_no_half_of_a_dump(
+def test_full_disk_neither_ends_the_run_nor_leaves_a_partial_dump(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*arguments: Any) -> None:
@@ -333,7 +333,7 @@ def test_a_full_disk_ends_no_run_and_leaves_no_half_of_a_dump(
 # --------------------------------------------------------------
 
 
-def test_a_run_with_a_record_is_the_run_without_it() -> None:
+def test_recording_does_not_change_the_training() -> None:
     plain = ManagerBasedRlEnv(env_cfg())
     plain.reset()
     recorded, recorder, _ = make(env_cfg(), Path("unused"), steps=4)

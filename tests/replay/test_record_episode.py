@@ -71,7 +71,7 @@ def is_own(name: str) -> bool:
 
 
 class Hand:
-    """Loop over the environment that resets manually and stores its data."""
+    """Manual loop over the environment that resets and stores its data."""
 
     def __init__(self, cfg: ManagerBasedRlEnvCfg, num_envs: int) -> None:
         cfg.scene.num_envs, cfg.final_obs = num_envs, True
@@ -584,7 +584,7 @@ def test_worlds_without_a_state_name_the_option_to_omit(tmp_path: Path) -> None:
 
 
 class Line:
-    """Two points that move three steps."""
+    """Two worlds of points that move for three steps."""
 
     num_envs, device, max_episode_length = 2, torch.device("cpu"), 3
     step_dt = 0.02

@@ -158,7 +158,7 @@ def test_cached_values_of_a_state_are_discarded_when_another_is_set(
 
 
 @pytest.mark.parametrize("by", ["actions", "states"])
-def test_every_feature_is_done_again_bit_for_bit(tmp_path: Path, by: Any) -> None:
+def test_every_feature_is_replayed_bit_for_bit(tmp_path: Path, by: Any) -> None:
     file = record(synthetic(), tmp_path, steps=25)
     with Recording(file) as recording:
         assert len({int(e.read("start/step_counter")) for e in recording}) > 1
@@ -299,7 +299,7 @@ def test_robomimics_layout_has_the_data_before_and_after_each_action(
             assert demo["obs/memory/position"].compression == "gzip"
 
 
-def test_a_file_that_failed_is_not_there(
+def test_failed_conversion_leaves_no_file(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     with Recording(files["same_step"]) as recording:
@@ -368,7 +368,7 @@ def test_a_file_that_is_not_a_recording_is_refused_by_name(tmp_path: Path) -> No
         Recording(by_hand(tmp_path / "new.h5", format_version=9))
 
 
-def test_a_recording_that_was_killed_is_done_again_as_far_as_it_got(
+def test_interrupted_recording_is_replayed_to_its_end(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     """Its episodes are in parts, without a list."""

@@ -39,7 +39,7 @@ def test_a_duration_is_written_with_its_two_largest_units() -> None:
     assert duration(3_600.0) == "1 h"
 
 
-def test_films_share_the_room_of_a_page(
+def test_videos_share_the_size_limit_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of videos of 600, 500 and 300 of 1,000 bytes, the second one is linked."""
@@ -55,7 +55,7 @@ def test_films_share_the_room_of_a_page(
     assert third.startswith("data:video/mp4;base64,")
 
 
-def test_true_is_another_value_than_one_and_false_than_zero() -> None:
+def test_booleans_differ_from_numbers_in_settings() -> None:
     default = {"a": True, "b": 1, "c": False, "d": 0.0, "e": 1, "f": [True]}
     present = {"a": 1, "b": True, "c": 0, "d": 0, "e": 1.0, "f": [True]}
     assert list(differences(Settings(default, {}), Settings(present, {}))) == [

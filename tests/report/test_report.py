@@ -345,7 +345,7 @@ def test_a_chart_in_a_file_has_its_curve_where_its_numbers_are(tmp_path):
 # --- Missing and damaged files --------------------------------------------------------
 
 
-def test_a_torn_last_line_is_left_out_and_a_damaged_one_is_counted(tmp_path):
+def test_incomplete_last_line_is_ignored_and_damaged_lines_are_counted(tmp_path):
     lines: list[Any] = lines_of(5, Loss__value=lambda i: float(i))
     lines.insert(3, '{"iteration": 3, "Loss/val\0\0\n')
     page = page_of(make_run(tmp_path, [*lines, '{"iteration": 6, "Loss/value": 6']))
@@ -421,7 +421,7 @@ def evil_run(folder: Path) -> Path:
     return folder
 
 
-def test_text_is_shown_and_never_run(tmp_path):
+def test_page_escapes_html_in_text(tmp_path):
     page = page_of(evil_run(tmp_path))
     assert page.elements.count("script") == 1
     assert "img" not in page.elements
@@ -436,7 +436,7 @@ def test_text_is_shown_and_never_run(tmp_path):
 @pytest.mark.parametrize(
     "make", [evil_run, lambda f: shutil.copytree(SHIPPED, f / "r")]
 )
-def test_no_address_leads_outside(tmp_path, make):
+def test_page_has_no_external_links(tmp_path, make):
     page = page_of(make(tmp_path))
     assert page.addresses
     for address in page.addresses:
@@ -612,7 +612,7 @@ def run_training(root: Path, **more: Any):
     )
 
 
-def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
+def test_training_and_resuming_write_a_report(tmp_path):
     folder, _ = run_training(tmp_path)
     page = Page(folder.path.joinpath("report.html").read_text("utf-8"))
     assert "finished" in page.text and "2 of 2 iterations" in page.text
@@ -656,7 +656,7 @@ def test_training_that_ends_badly_leaves_a_report(tmp_path, error, status):
     assert "Traceback" in page.text
 
 
-def test_a_report_that_cannot_be_written_spoils_no_run(tmp_path, monkeypatch, caplog):
+def test_failed_report_does_not_end_the_run(tmp_path, monkeypatch, caplog):
     def refuse(folder):
         raise OSError("disk full")
 
@@ -693,7 +693,7 @@ def test_the_script_writes_the_page_without_torch_if_the_run_stored_its_defaults
     assert "No changes." in folder.joinpath("report.html").read_text("utf-8")
 
 
-def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsys):
+def test_report_compares_an_older_run_with_the_current_task(tmp_path, capsys):
     folder = shutil.copytree(SHIPPED, tmp_path / "run")
     (folder / "defaults.json").unlink(missing_ok=True)
     script.main([str(folder)])
@@ -706,7 +706,7 @@ def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsy
         assert f"env.scene.num_envs{default}{num_envs}" in page.text
 
 
-def test_the_script_does_without_the_defaults_of_a_task_that_is_gone(tmp_path, capsys):
+def test_report_works_for_an_uninstalled_task(tmp_path, capsys):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     script.main([str(folder)])
     assert "There is no task 'Some-Task'" in capsys.readouterr().out

@@ -42,7 +42,7 @@ def optimizer_in(folder: Path, iteration: int) -> dict:
     return data["learner"]["algorithm"]["optimizer_state_dict"]
 
 
-def test_a_field_that_is_newer_than_the_file_is_no_change() -> None:
+def test_field_added_after_the_run_is_not_a_change() -> None:
     """Term parameters and dictionary entries also apply, including new ones."""
     names = {"env": "Cfg", "env.events.push": "EventTermCfg"}
     old = {"env.seed": 1, "env.ranges": {"x": 1.0}}
@@ -88,7 +88,7 @@ def test_an_adaptive_learning_rate_continues_from_the_value_that_is_typed(tmp_pa
     assert any(rate == pytest.approx(2e-3 * 1.5**power) for power in range(-4, 5))
 
 
-def test_a_schedule_that_becomes_fixed_keeps_the_rate_of_the_moment(tmp_path):
+def test_fixed_schedule_keeps_the_current_learning_rate(tmp_path):
     trained(tmp_path, schedule="adaptive", learning_rate=2e-3)
     (moved,) = [g["lr"] for g in optimizer_in(tmp_path, 2)["param_groups"]]
     second = loop_of(agent(4, schedule="fixed", learning_rate=2e-3), tmp_path)
@@ -129,7 +129,7 @@ def test_the_learning_rate_of_curiosity_that_changes_reaches_its_optimiser(tmp_p
     assert second.changes == ["agent.algorithm.rnd_cfg.learning_rate 0.001 -> 1e-05"]
 
 
-def test_another_optimiser_begins_without_moments_where_exactness_is_given_up(
+def test_inexact_resume_with_another_optimiser_starts_without_moments(
     tmp_path,
 ):
     trained(tmp_path, optimizer="adam")

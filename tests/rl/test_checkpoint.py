@@ -59,7 +59,7 @@ def value_of(path):
 # --- Complete or absent -------------------------------------------------------------
 
 
-def test_the_newest_checkpoint_wins_and_old_ones_go(tmp_path):
+def test_newest_checkpoint_is_used_and_old_ones_are_deleted(tmp_path):
     checkpoints = Checkpoints(tmp_path, keep=2)
     for iteration in (1, 2, 10):
         save(checkpoints, iteration)
@@ -90,7 +90,7 @@ def damages():
 
 @pytest.mark.parametrize("ending", [".pt", ".rank0.pt", ".json"])
 @pytest.mark.parametrize("damage", damages(), ids=lambda f: f.__name__)
-def test_a_damaged_checkpoint_is_passed_over(tmp_path, damage, ending):
+def test_damaged_checkpoint_is_skipped(tmp_path, damage, ending):
     checkpoints = Checkpoints(tmp_path)
     save(checkpoints, 1)
     save(checkpoints, 2)
@@ -132,7 +132,7 @@ def test_a_damaged_state_of_the_worlds_is_refused_by_name(tmp_path):
         load_own(path, ALONE)
 
 
-def test_a_checkpoint_that_its_manifest_does_not_name_is_passed_over(tmp_path):
+def test_checkpoint_missing_in_its_manifest_is_skipped(tmp_path):
     path = save(Checkpoints(tmp_path), 2)
     manifest = json.loads(path.with_suffix(".json").read_text())
     path.with_suffix(".json").write_text(json.dumps(manifest | {"files": {}}))
@@ -184,7 +184,7 @@ def test_a_save_that_ends_anywhere_leaves_a_checkpoint_that_loads(
 
 
 @pytest.mark.parametrize("names_given", range(3))
-def test_a_whole_best_is_found_while_the_next_one_is_written(
+def test_complete_best_checkpoint_is_found_during_a_write(
     tmp_path, monkeypatch, names_given
 ):
     checkpoints = Checkpoints(tmp_path)
@@ -384,7 +384,7 @@ def test_a_run_of_other_processes_does_not_count_as_an_exact_resume(saved):
 # --- Random numbers ------------------------------------------------------------------
 
 
-def test_all_generators_go_on_where_they_were():
+def test_all_random_generators_are_restored():
     device = torch.device("cpu")
     seed_everything(7)
     random.gauss(0, 1)

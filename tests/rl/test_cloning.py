@@ -137,7 +137,7 @@ def test_initial_updates_of_the_critic_leave_the_policy_unchanged() -> None:
     assert states["free"] == {"actor": False, "critic": False}
 
 
-def test_a_student_begins_where_another_runs_policy_ended(
+def test_student_starts_from_the_policy_of_another_run(
     run: Run, tmp_path: Path
 ) -> None:
     """By the role of the acting network, not by its name."""

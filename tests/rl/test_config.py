@@ -150,7 +150,7 @@ def test_every_optimizer_is_known_to_rsl_rl(name):
     rsl_rl.utils.resolve_optimizer(name)
 
 
-def test_parts_reach_rsl_rl_by_type():
+def test_configurations_are_passed_to_rsl_rl_by_type():
     cfg = agent_cfg(
         actor=RnnModelCfg(rnn_type="gru", distribution_cfg=BetaCfg()),
         critic=CnnModelCfg(cnn_cfg={"camera": CnnCfg(output_channels=(4,))}),
@@ -266,7 +266,7 @@ def test_invalid_settings_are_reported_before_training(cfg, said):
     assert str(caught.value).count("\n") == 0
 
 
-def test_mistakes_are_found_before_an_environment_is_built():
+def test_mistakes_are_reported_before_an_environment_is_built():
     cfg = env_cfg()
     cfg.observations["critic"].concatenate_terms = False
     terms = ["critic/cart_pos", "critic/pole_angle", "critic/velocity"]
@@ -292,7 +292,7 @@ def test_all_problems_are_reported_together():
     assert str(caught.value).count("\n") == 3
 
 
-def test_the_defaults_train_something():
+def test_default_agent_settings_are_valid():
     check_agent(PpoAgentCfg(), GROUPS, num_envs=8)
 
 

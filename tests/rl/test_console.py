@@ -45,7 +45,7 @@ def test_plain_lines_show_the_main_figures_without_colours():
     assert "\x1b" not in text
 
 
-def test_the_panel_shows_progress_best_and_worst_terms_and_trouble():
+def test_panel_shows_progress_best_and_worst_terms_and_warnings():
     text = shown(lambda c: LivePanel(c, "Cartpole"), force_terminal=True)
     for part in ("3/10", "23,456", "ETA 1 h 06 min", "term4", "term-4", "nonfinite 2"):
         assert part in text, part
@@ -83,7 +83,7 @@ def test_a_terminal_gets_the_panel_and_a_file_gets_lines():
         (3720, "1 h 02 min"),
     ],
 )
-def test_a_duration_reads_well(seconds, text):
+def test_durations_are_formatted(seconds, text):
     assert duration(seconds) == text
 
 

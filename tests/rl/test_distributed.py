@@ -30,7 +30,7 @@ def test_ranks_equal_those_of_torchrun():
     assert ranks.threads() == max(1, (os.cpu_count() or 1) // 4)
 
 
-def test_a_process_that_torchrun_did_not_start_is_alone():
+def test_process_without_torchrun_has_world_size_one():
     ranks = Ranks.from_environment({})
     assert ranks.is_first and ranks.is_alone
     ranks.join("cpu")
@@ -43,7 +43,7 @@ def test_a_process_that_torchrun_did_not_start_is_alone():
 @pytest.mark.parametrize(
     "said", [{"RANK": "2", "WORLD_SIZE": "2"}, {"LOCAL_RANK": "1"}]
 )
-def test_an_environment_that_cannot_be_is_refused(said):
+def test_invalid_torchrun_variables_are_refused(said):
     with pytest.raises(DistributedError, match="are inconsistent"):
         Ranks.from_environment(said)
 
@@ -73,7 +73,7 @@ def test_each_process_takes_its_own_gpu(monkeypatch):
         ([], 2, "has to list one or more"),
     ],
 )
-def test_gpus_that_are_not_there_are_refused(gpus, count, said):
+def test_missing_gpus_are_refused(gpus, count, said):
     with pytest.raises(DistributedError) as caught:
         check_gpus(gpus, count)
     assert said in str(caught.value)
@@ -177,7 +177,7 @@ def reports(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_ranks_hold_one_policy_and_see_different_worlds(tmp_path):
+def test_two_ranks_share_one_policy_and_have_different_worlds(tmp_path):
     first, second = run(tmp_path, "train")
     assert first["seed"] == second["seed"] == 11
     assert first["first"] != second["first"]
@@ -289,7 +289,7 @@ def test_the_script_for_slurm_trains_on_two_nodes_and_resumes(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_rank_that_dies_ends_the_job_and_the_last_checkpoint_is_good(tmp_path):
+def test_dying_rank_ends_the_job_with_a_valid_checkpoint(tmp_path):
     process = launch(tmp_path, "die", "--standalone", "--nproc-per-node", "2")
     checkpoints = Checkpoints(tmp_path)
     while checkpoints.newest() is None:

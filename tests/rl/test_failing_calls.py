@@ -187,7 +187,7 @@ def failures(make: Any, folder: Path, kind: str, code: int) -> tuple[int, list[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_a_failing_call_loses_no_data(
+def test_failing_system_call_loses_no_data(
     make: Any, tmp_path: Path, request: pytest.FixtureRequest, library: Path
 ) -> None:
     if ran_alone(request, LD_PRELOAD=str(library)):
@@ -240,7 +240,7 @@ def check_run(run: Path) -> bool:
     [fault for fault in FAULTS if fault[0] != "memory" and fault[1] != errno.EINTR],
     ids=lambda value: errno.errorcode.get(value, value),
 )
-def test_a_failing_call_ends_a_training_in_one_line(
+def test_failing_system_call_ends_training_in_one_line(
     kind: str, code: int, tmp_path: Path, library: Path
 ) -> None:
     ended = 0

@@ -57,7 +57,7 @@ def test_tensorboard_purges_figures_after_the_resumed_iteration(
     assert asked == [(str(tmp_path), purged)]
 
 
-def test_the_rate_of_a_student_halves_with_so_many_samples() -> None:
+def test_student_learning_rate_has_the_given_half_life() -> None:
     class Learner(Dagger):
         def __init__(self) -> None:
             self._first_rate, self._half_life, self._added = 0.8, 100, 200
@@ -98,7 +98,7 @@ def test_the_columns_of_the_named_term_are_shuffled_and_no_others(term: str) -> 
     assert torch.equal(own.sort(dim=0).values, rows[:, columns])
 
 
-def test_the_window_holds_just_enough_of_the_latest_episodes() -> None:
+def test_reward_window_holds_the_latest_episodes() -> None:
     window = Window(10)
     assert window.means() == {}
     window.add(100.0, 50.0, 5.0)

@@ -52,7 +52,7 @@ def taken(place, loop):
     return take_weights(place, loop.learner, loop.worlds, loop.cfg)
 
 
-def test_a_policy_with_new_observations_acts_as_the_one_it_began_with(old):
+def test_policy_with_new_observations_starts_with_the_same_actions(old):
     loop = widened()
     lines = taken(old, loop)
     assert lines[1:] == [
@@ -73,7 +73,7 @@ def test_a_policy_with_new_observations_acts_as_the_one_it_began_with(old):
     assert torch.equal(nets(loop)[0].distribution.std_param, noise)
 
 
-def test_statistics_of_new_observations_are_of_now_and_others_stay(old):
+def test_new_observations_get_new_statistics_and_others_keep_theirs(old):
     loop = widened()
     taken(old, loop)
     before = load_model(old / "checkpoints/model_000002.pt")["learner"]["algorithm"]
@@ -137,7 +137,7 @@ def test_another_robot_is_refused_by_the_names_of_its_joints(old):
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
-def test_a_policy_of_another_form_is_refused_with_the_setting_that_differs(old):
+def test_policy_with_other_layers_is_refused_with_the_differing_setting(old):
     bigger = network(distribution_cfg=GaussianCfg())
     bigger.hidden_dims = (16,)
     loop = make_loop(agent_cfg(actor=bigger))
@@ -149,7 +149,7 @@ def test_a_policy_of_another_form_is_refused_with_the_setting_that_differs(old):
     )
 
 
-def test_a_critic_that_does_not_fit_is_new_and_the_line_explains_it(old):
+def test_incompatible_critic_is_reinitialised_with_a_message(old):
     critic = network()
     critic.activation = "tanh"
     loop = make_loop(agent_cfg(critic=critic))
@@ -161,7 +161,7 @@ def test_a_critic_that_does_not_fit_is_new_and_the_line_explains_it(old):
     assert torch.equal(nets(loop)[1].mlp[0].weight, fresh)
 
 
-def test_train_takes_a_run_to_begin_with_or_to_go_on_with_not_both(tmp_path):
+def test_train_refuses_init_from_together_with_resume(tmp_path):
     with pytest.raises(UsageError, match="pass only one of them"):
         both = ["--init-from", "latest", "--resume", "latest"]
         train.main(["Cartpole-Balance", *both, "--logs", str(tmp_path)])

@@ -1,8 +1,8 @@
-"""Killed writers: finished data are not lost, and incomplete data are not accepted.
+"""Killed writers lose no finished data, and incomplete data are not accepted.
 
-A forked child dies by SIGKILL before its first call of the disk, then before its
-second, and so on until it gets through. `tests/recording/test_power_cut.py` tests that
-writers synchronise, without which a power cut loses what a kill does not.
+A forked child is killed (SIGKILL) before its first disk call, then before its second,
+and so on until it succeeds. `tests/recording/test_power_cut.py` tests that writers sync
+their files, which protects against power loss.
 """
 
 import os
@@ -85,7 +85,7 @@ def ran_alone(request: pytest.FixtureRequest, **more: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_a_writer_may_die_before_any_call_of_the_disk(
+def test_killed_writer_leaves_valid_files_at_any_disk_call(
     make: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     if ran_alone(request):

@@ -59,7 +59,7 @@ def test_a_number_that_is_not_finite_is_null_in_jsonl(tmp_path):
     assert strict == {"iteration": 1, "a": None, "b": 2.0}
 
 
-def test_writers_are_closed_whichever_of_them_fails(tmp_path, monkeypatch):
+def test_all_log_writers_are_closed_if_one_fails(tmp_path, monkeypatch):
     closed = []
 
     class Failing:

@@ -73,7 +73,7 @@ AGENTS = {
 
 
 class Learning(Hook):
-    """Hook with a model: a mean that it learns from random numbers."""
+    """Hook with a model: a mean, learned from random numbers."""
 
     name = "learning"
 
@@ -143,7 +143,7 @@ def test_a_checkpoint_from_which_a_run_resumes_is_not_written_again(tmp_path):
     assert saved.with_suffix(".json").stat().st_mtime_ns > before
 
 
-def test_evaluations_leave_training_as_it_would_be_without_them():
+def test_evaluations_do_not_change_the_training():
     with_them = make_loop(
         agent_cfg(4, evaluation=EvaluationCfg(every=2, num_envs=4)), evaluates=True
     )
@@ -243,7 +243,7 @@ def test_the_remaining_time_uses_the_iterations_of_this_process():
 
 
 def look_away_from_physics(env, seen, monkeypatch):
-    """Reads of the engine on the CPU do not count."""
+    """Ignore the engine's host reads, which are normal on a CPU."""
 
     def hidden(verb):
         def call(*args, **kwargs):
@@ -492,7 +492,7 @@ def test_tensors_returned_by_a_step_are_never_modified():
     assert worlds.step(actions)[3]["log"] is not extras["log"]
 
 
-def test_good_iterations_do_not_dilute_the_share_of_diverged_worlds():
+def test_fraction_of_diverged_worlds_is_not_averaged_over_good_iterations():
     env = make_env()
     env.reset()
     figures = IterationFigures(env, Ranks(), window=1)
@@ -520,7 +520,7 @@ def test_time_outs_are_passed_on_unless_the_horizon_is_part_of_the_task(finite):
     assert finite or extras["time_outs"].all()
 
 
-def test_a_failure_in_the_last_step_is_no_time_out():
+def test_termination_in_the_last_step_is_not_a_time_out():
     worlds, actions = worlds_and_actions()
     worlds.episode_length_buf.fill_(worlds.max_episode_length - 1)
     # NaN, so that the episode fails.

@@ -75,7 +75,7 @@ def test_mixed_precision_trains_like_float32_and_acts_the_same():
     assert exact.learning_rate == rounded.learning_rate
 
 
-def test_float32_is_rsl_rls_update_to_the_last_bit_without_its_draws():
+def test_float32_update_equals_rsl_rl_bit_for_bit():
     kind, draws = GaussianDistribution, []
     sample, found = kind.sample, []
     for made in (learner(PPO), learner(Ppo)):
@@ -90,7 +90,7 @@ def test_float32_is_rsl_rls_update_to_the_last_bit_without_its_draws():
     assert not torch.equal(first, second)
 
 
-def test_ratios_of_a_policy_to_itself_are_one_with_mixed_precision():
+def test_policy_ratio_to_itself_is_one_with_mixed_precision():
     """RSL-RL's autocast differs by some percent."""
     made = learner(Ppo, use_mixed_precision=True)
     batch = next(iter(made.storage.mini_batch_generator(1, 1)))

@@ -90,5 +90,5 @@ def test_every_episode_counts_once_in_its_iteration(logged) -> None:
         assert logged[iteration]["Episode_Termination/time_out"] == 1.0
 
 
-def test_a_curriculum_shows_its_present_level_in_every_iteration(logged) -> None:
+def test_curriculum_level_is_logged_in_every_iteration(logged) -> None:
     assert [line["Curriculum/level"] for line in logged.values()] == [4.0, 8.0, 12.0]

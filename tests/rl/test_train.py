@@ -165,7 +165,7 @@ def test_a_run_with_an_edited_configuration_file_is_not_resumed(tmp_path):
         go_on(tmp_path, env_cfg(), agent(3))
 
 
-def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
+def test_refused_resume_does_not_change_the_run(tmp_path):
     folder, _ = run(tmp_path)
 
     def everything():
@@ -194,7 +194,7 @@ def test_a_failed_run_records_the_reason_in_its_folder(tmp_path):
     assert (info["status"], info["reason"]) == ("failed", "RuntimeError: no more")
 
 
-def test_an_open_seed_is_drawn_and_stored(tmp_path):
+def test_missing_seed_is_sampled_and_stored(tmp_path):
     cfg = env_cfg()
     cfg.seed = None
     folder, _ = train(
@@ -214,7 +214,7 @@ def test_a_policy_is_loaded_with_the_learner_that_its_folder_names(tmp_path):
         assert torch.equal(load_policy(place, worlds)(seen), expected)
 
 
-def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):
+def test_policy_plays_if_only_unobserved_settings_differ(tmp_path):
     folder, _ = run(tmp_path, iterations=1)
     cfg = env_cfg()
     cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
@@ -228,7 +228,7 @@ def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):
         load_policy(folder.path, worlds, agent(1))
 
 
-def test_worlds_of_later_processes_go_on_counting():
+def test_global_world_index_continues_in_later_processes():
     """World 8 of a run of 16 is world 0 of its second process of 8."""
     whole, part = make_env(worlds=16), make_env(worlds=8, first=8)
     first, second = RslRlVecEnv(whole), RslRlVecEnv(part)

@@ -136,7 +136,7 @@ def test_each_checkpoint_makes_a_version_and_the_last_has_the_file_for_robots(tr
         assert file.digest == md5(trained.run.path / inside), inside
 
 
-def test_each_video_is_sent_once_also_the_one_of_the_last_policy(offline, tmp_path):
+def test_each_video_is_uploaded_once(offline, tmp_path):
     folder = tmp_path / "run"
     videos = folder / "videos"
     (videos / "train").mkdir(parents=True)
@@ -161,7 +161,7 @@ def test_each_video_is_sent_once_also_the_one_of_the_last_policy(offline, tmp_pa
     assert sent[0][0] == 2
 
 
-def test_machine_user_packages_and_source_are_not_sent(trained):
+def test_machine_user_packages_and_source_are_not_uploaded(trained):
     (opened,) = of_kind(trained.records, "run")
     assert opened.host == ""
     assert not of_kind(trained.records, "output_raw")
@@ -170,9 +170,7 @@ def test_machine_user_packages_and_source_are_not_sent(trained):
     assert not kept & {"requirements.txt", "wandb-metadata.json", "output.log"}
 
 
-def test_a_run_that_fails_is_marked_so_and_sends_no_files(
-    offline, tmp_path, monkeypatch
-):
+def test_failed_run_is_marked_and_uploads_no_files(offline, tmp_path, monkeypatch):
     def fail(self):
         raise ZeroDivisionError
 
@@ -191,7 +189,7 @@ def test_no_upload_and_no_import_happen_unless_requested(tmp_path, monkeypatch):
     assert (run.path / "checkpoints/model_000001.pt").is_file()
 
 
-def test_a_motion_is_sent_and_comes_back_as_its_file(offline, tmp_path, monkeypatch):
+def test_motion_is_uploaded_and_downloaded_unchanged(offline, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run_program(upload.main, [str(CLIP), "--project", "motions"]) == 0
     records = records_below(tmp_path)

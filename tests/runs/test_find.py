@@ -136,7 +136,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("place", NOTHING)
-def test_unknown_words_are_refused_in_one_line(logs: Path, place: str) -> None:
+def test_unknown_run_names_are_refused_in_one_line(logs: Path, place: str) -> None:
     Path("alone.pt").touch()
     Path("empty").mkdir()
     with pytest.raises(RunError, match=NOTHING[place]) as caught:
@@ -151,7 +151,7 @@ def test_without_any_run_latest_suggests_how_to_train_one(tmp_path: Path) -> Non
         find("latest", tmp_path / "absent", advice=", or play a task")
 
 
-def test_a_word_is_no_run_because_the_present_folder_is_one(
+def test_current_folder_does_not_make_a_word_a_run(
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`play.py Muscle-Walk-W54` inside a run's folder does not play that run."""

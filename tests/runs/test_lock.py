@@ -18,7 +18,7 @@ with locked(Path(sys.argv[1]), RuntimeError):
 """
 
 
-def test_a_lock_keeps_other_processes_out_until_its_process_is_killed(
+def test_lock_excludes_other_processes_until_its_process_ends(
     tmp_path: Path,
 ) -> None:
     assert not is_abandoned(tmp_path)

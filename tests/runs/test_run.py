@@ -77,11 +77,11 @@ def test_git_data_match_git(tmp_path, monkeypatch):
     assert "+two" in (run.path / "git" / "project.diff").read_text()
 
 
-def test_two_runs_of_one_second_have_two_folders(tmp_path):
+def test_two_runs_in_the_same_second_have_separate_folders(tmp_path):
     assert len({create(tmp_path).path for _ in range(3)}) == 3
 
 
-def test_a_name_leads_nowhere_else(tmp_path):
+def test_run_name_cannot_leave_the_folder(tmp_path):
     run = create(tmp_path / "logs", task="../../Bad/Task", name="../x")
     assert run.path.is_relative_to(tmp_path / "logs")
     assert run.path.parent.parent == tmp_path / "logs"

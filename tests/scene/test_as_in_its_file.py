@@ -93,7 +93,7 @@ def test_the_total_mass_set_in_a_file_is_the_mass_of_the_entity() -> None:
     np.testing.assert_array_equal(model.body_inertia[1:], file.body_inertia[1:])
 
 
-def test_bodies_fixed_to_the_world_of_a_file_have_no_weight_in_a_base_either() -> None:
+def test_worldbody_geoms_add_no_mass_to_the_base() -> None:
     file = mujoco.MjModel.from_xml_string(RAIL)
     _, model = scene_of(EntityCfg(source=of(RAIL)))
     assert model.nbody == file.nbody + 1
@@ -312,7 +312,9 @@ def test_requested_features_are_not_reported_as_faults() -> None:
     scene_of(cfg)
 
 
-def test_pictures_heights_and_meshes_of_several_models_are_distinguished() -> None:
+def test_textures_height_fields_and_meshes_of_several_models_are_distinguished() -> (
+    None
+):
     """Elements of each model follow those of the previous one."""
     entities = {
         name: EntityCfg(source=of(PAINTED.format(one, two)))
@@ -387,7 +389,7 @@ def test_options_overridden_by_the_scene_are_reported_in_one_line(
     assert "timestep 0.002, gravity 0 0 -9.81, integrator implicitfast" in decided
 
 
-def test_from_file_takes_the_options_of_a_file_over(
+def test_from_file_copies_the_options_of_a_file(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "legged.xml"
@@ -422,7 +424,7 @@ sim.step()
 """
 
 
-def test_warnings_of_mujoco_are_lines_of_the_log_and_no_file(tmp_path: Path) -> None:
+def test_mujoco_warnings_are_logged_without_a_file(tmp_path: Path) -> None:
     path = tmp_path / "legged.xml"
     path.write_text(LEGGED)
     command = [sys.executable, "-W", "ignore", "-c", CONFLICT, str(path)]

@@ -403,7 +403,7 @@ def test_a_world_on_terrain_has_the_same_tile_for_any_number_of_worlds() -> None
     assert len(set(many.columns.tolist())) > 3
 
 
-def test_worlds_move_by_one_row_and_graduates_go_anywhere() -> None:
+def test_worlds_move_by_one_row_and_beyond_the_last_to_a_random_one() -> None:
     ground = rough(64).ground
     assert ground is not None
     rows = ground.terrain.num_rows
@@ -565,7 +565,7 @@ def test_an_empty_selection_suggests_the_nearest_name(box_file: Path) -> None:
         ),
     ],
 )
-def test_scenes_without_meaning(cfg: SceneCfg, text: str) -> None:
+def test_invalid_scenes_are_refused(cfg: SceneCfg, text: str) -> None:
     with pytest.raises(ValueError) as caught:
         build_scene(cfg)
     assert str(caught.value).startswith(text)

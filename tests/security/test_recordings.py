@@ -74,7 +74,7 @@ def read_all(path: Path) -> dict[str, Any]:
         return {name: each.read(name) for each in recording for name in each.names}
 
 
-def test_the_recording_without_anything_added_is_read(tmp_path: Path) -> None:
+def test_unmodified_recording_is_read(tmp_path: Path) -> None:
     found = read_all(written(tmp_path, lambda file: None))
     np.testing.assert_array_equal(found["rewards"], np.arange(4.0))
 
@@ -161,7 +161,7 @@ def test_another_recording_is_not_read_through_a_link(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["part", "folder", "episode"])
-def test_parts_of_a_recording_are_no_links(how, tmp_path):
+def test_linked_parts_of_a_recording_are_refused(how, tmp_path):
     (tmp_path / "mine").mkdir()
     private = written(tmp_path / "mine", lambda file: None)
     parts = tmp_path / "evil.parts"

@@ -51,7 +51,7 @@ def run(trained: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def victim(tmp_path: Path) -> Path:
-    """A file of the user who opens the run."""
+    """File of a user, which malicious runs try to change."""
     path = tmp_path / "home" / "package.json"
     path.parent.mkdir()
     path.write_bytes(SECRET)

@@ -70,7 +70,7 @@ def test_the_name_of_a_trial_writes_and_deletes_no_files(
     assert (kept / "thesis.tex").read_text() == "years"
 
 
-def test_the_name_of_a_trial_is_no_pattern(search, tmp_path):
+def test_trial_name_is_not_a_glob_pattern(search, tmp_path):
     """Brackets are valid in a file name, and a pattern of `glob`."""
     a_run(tmp_path / "Some-Task" / "2026_trial-1")
     trials = search.trials(tmp_path)

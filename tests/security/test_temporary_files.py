@@ -88,7 +88,7 @@ def test_a_link_planted_at_a_temporary_name_is_not_followed(kind, shared, victim
     assert (shared / name).is_file() and not (shared / name).is_symlink()
 
 
-def test_a_link_at_the_very_name_is_refused(shared, victim, monkeypatch):
+def test_link_at_the_temporary_name_is_refused(shared, victim, monkeypatch):
     monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
     (shared / f"a.txt.{'0' * 16}.tmp").symlink_to(victim)
     with pytest.raises(CannotWriteError, match="file exists"):
@@ -98,7 +98,7 @@ def test_a_link_at_the_very_name_is_refused(shared, victim, monkeypatch):
     assert victim.read_bytes() == SECRET
 
 
-def test_no_temporary_name_comes_twice(shared, monkeypatch):
+def test_temporary_names_are_unique(shared, monkeypatch):
     """64 random bits: among 1,000 names, two are equal once in 10^13 times."""
     names = {files.temporary_beside(shared / "a.txt").name for _ in range(1000)}
     assert len(names) == 1000
@@ -134,7 +134,7 @@ def test_a_failed_write_leaves_no_file(shared, monkeypatch):
     assert list(shared.iterdir()) == []
 
 
-def test_a_folder_of_the_user_is_no_draft_of_a_data_set(shared):
+def test_user_folder_is_not_mistaken_for_an_unfinished_dataset(shared):
     pytest.importorskip("pyarrow")
     (shared / "demos.tmp").mkdir()
     (shared / "demos.tmp" / "thesis.tex").write_text("years")

@@ -186,7 +186,7 @@ def test_an_added_camera_is_fixed_to_its_body(gallery):
     assert (data.segmentation[..., 0] == FLOOR).all()
 
 
-def test_pictures_are_held_until_a_world_is_due_again(gallery):
+def test_images_are_kept_until_the_next_update(gallery):
     """`above` shows the probe's shell from 6 m, every third step, except for resets."""
     sensor = gallery.sensors["above"]
     sensor.reset(torch.ones(16, dtype=torch.bool))
@@ -244,7 +244,7 @@ def test_a_camera_counts_control_steps_whatever_the_decimation(decimation):
     ]
 
 
-def test_reset_leaves_the_pictures_and_turns_of_other_worlds(gallery):
+def test_reset_keeps_images_and_schedules_of_other_worlds(gallery):
     sensor = gallery.sensors["above"]
     before = {name: tensor.clone() for name, tensor in sensor.state().items()}
     mask = torch.arange(16) % 3 == 0
@@ -253,7 +253,7 @@ def test_reset_leaves_the_pictures_and_turns_of_other_worlds(gallery):
         assert torch.equal(tensor[~mask], before[name][~mask]), name
 
 
-def test_pictures_are_the_same_tensors_every_time(gallery):
+def test_images_keep_their_tensors(gallery):
     data = gallery.sensors["eye"].data
     pointers = [t.data_ptr() for t in (data.rgb, data.depth, data.segmentation)]
     gallery.sim.sense()
@@ -335,7 +335,7 @@ def test_the_native_engine_reports_slow_or_flat_cameras(gallery, request):
         ),
     ],
 )
-def test_camera_settings_that_have_no_meaning(settings, message):
+def test_invalid_camera_settings_are_refused(settings, message):
     cfg = CameraSensorCfg(name="c", **settings)
     with pytest.raises((SensorError, UnknownNameError)) as caught:
         cfg.edit_spec(mujoco.MjSpec.from_string(XML))

@@ -129,7 +129,7 @@ def test_an_imu_on_a_wheel_reads_what_circular_motion_gives(backend: str):
     close(data.projected_gravity_b, [[0.0, 0.0, -1.0]] * 2)
 
 
-def test_an_imu_in_free_fall_feels_no_acceleration():
+def test_imu_in_free_fall_measures_zero_acceleration():
     sim, sensors = build(ImuCfg(name="imu", frame=ref("ball")), robot=FREE)
     tilt = turn(0.3, -0.5, 1.0)
     sim.data.qpos[:, 3:7] = torch.tensor(quat(tilt))
@@ -207,7 +207,7 @@ def same(found: torch.Tensor, rotation: np.ndarray) -> None:
         ),
     ],
 )
-def test_target_frames_without_meaning_are_refused(frames, message: str):
+def test_invalid_target_frames_are_refused(frames, message: str):
     cfg = FrameTransformerCfg(name="t", source_frame=ref("upper"), target_frames=frames)
     with pytest.raises(SensorError, match=message):
         build(cfg)

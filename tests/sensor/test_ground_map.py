@@ -197,7 +197,7 @@ def test_a_scan_over_static_ground_does_not_call_mujoco(monkeypatch) -> None:
     assert worlds == []
 
 
-def test_a_world_below_a_roof_is_mujocos_and_the_others_are_not(monkeypatch) -> None:
+def test_world_below_a_roof_uses_mujocos_rays(monkeypatch) -> None:
     xml = GROUND.replace('<body name="probe"', CEILING + '<body name="probe"')
     gallery = build_gallery("native", [SCAN], 3, xml=xml)
     worlds = asked(monkeypatch)

@@ -276,7 +276,7 @@ def test_outputs_are_the_same_tensors_after_every_sense(gallery):
     assert pointers == [t.data_ptr() for t in gallery.sensors["lidar"].state().values()]
 
 
-def test_a_world_that_is_not_finite_is_no_trouble_to_the_others(gallery):
+def test_non_finite_world_does_not_affect_other_worlds(gallery):
     poses = random_poses(16, 5)
     gallery.place_probe(*poses)
     gallery.sim.sense()
@@ -315,7 +315,7 @@ def test_rays_do_not_change_the_trajectory():
     assert torch.equal(*trajectories)
 
 
-def test_rays_of_a_world_do_not_depend_on_how_many_there_are():
+def test_rays_do_not_depend_on_the_number_of_worlds():
     rows = []
     for num_envs in (1, 5):
         gallery = build_gallery("native", CFGS, num_envs)
@@ -419,7 +419,7 @@ def test_contact_sensor_carries_the_weight_on_both_engines(gallery):
     assert (contact.data.current_contact_time > 0.55).all()
 
 
-def test_reset_touches_only_rows_of_its_mask_on_both_engines(gallery):
+def test_reset_changes_only_worlds_of_the_mask_on_both_engines(gallery):
     contact = gallery.sensors["contact"]
     for seed in range(8):
         mask = torch.rand(16, generator=torch.Generator().manual_seed(seed)) < 0.4
@@ -583,7 +583,7 @@ def test_a_camera_that_gives_no_pattern_is_named():
         pattern.rays()
 
 
-def test_a_matrix_of_no_camera_is_refused():
+def test_invalid_camera_matrix_is_refused():
     with pytest.raises(PatternError, match="intrinsic_matrix="):
         PinholePatternCfg.from_intrinsic_matrix([75.0, 0.0, 32.0, 75.0], 64, 48)
 
@@ -604,7 +604,7 @@ def test_a_matrix_of_no_camera_is_refused():
         (LidarPatternCfg(channels=0), "channels=0"),
     ],
 )
-def test_patterns_without_meaning_are_refused(pattern: PatternCfg, message: str):
+def test_invalid_ray_patterns_are_refused(pattern: PatternCfg, message: str):
     with pytest.raises(PatternError, match=f"The ray pattern's {message}"):
         pattern.rays()
 
@@ -631,7 +631,7 @@ def test_patterns_without_meaning_are_refused(pattern: PatternCfg, message: str)
         ),
     ],
 )
-def test_ray_settings_that_have_no_meaning(settings, message):
+def test_invalid_ray_settings_are_refused(settings, message):
     cfg = RayCastSensorCfg(name="r", **{"frame": PROBE, **settings})
     with pytest.raises(ValueError) as caught:
         cfg.edit_spec(mujoco.MjSpec.from_string(XML))
@@ -649,7 +649,7 @@ def test_ray_settings_that_have_no_meaning(settings, message):
         ),
     ],
 )
-def test_height_settings_that_have_no_meaning(settings, message):
+def test_invalid_height_sensor_settings_are_refused(settings, message):
     cfg = TerrainHeightSensorCfg(name="h", frame=PROBE, **settings)
     with pytest.raises(ValueError) as caught:
         cfg.edit_spec(mujoco.MjSpec.from_string(XML))
@@ -675,7 +675,7 @@ def test_rays_without_visible_geoms_are_refused(groups, message):
 
 
 class Drawn:
-    """Visualizer that stores what is drawn in world 0."""
+    """Visualizer that stores the overlays of world 0."""
 
     def __init__(self) -> None:
         self.worlds = (0,)

@@ -439,7 +439,7 @@ def test_force_read_after_a_forward_that_left_it_out_is_computed_late():
     assert force[0, 0, 2] == pytest.approx(-2.0 * GRAVITY, rel=1e-3)
 
 
-def test_a_late_read_of_one_sensor_makes_no_other_one_stale():
+def test_late_read_of_a_sensor_keeps_other_sensors_current():
     one = crate_contacts(reduce="netforce")
     sim, sensors = build(scene(BOXES), one, dataclasses.replace(one, name="other"))
     settle(sim, sensors["contacts"], 500)
@@ -546,7 +546,7 @@ def test_air_time_does_not_drift():
     assert air.current_air_time.item() == pytest.approx(20.0, rel=1e-7)
 
 
-def test_standing_since_the_reset_is_no_landing():
+def test_standing_since_the_reset_is_not_a_first_contact():
     cfg = crate_contacts(fields=("found",), track_air_time=True)
     sim, sensors = build(scene(BOXES), cfg)
     sensor = sensors["contacts"]
@@ -577,7 +577,7 @@ def test_history_holds_the_last_physics_steps_newest_first():
     heights=st.lists(st.floats(0.05, 1.0), min_size=5, max_size=5),
     steps=st.integers(1, 12),
 )
-def test_reset_leaves_the_rows_outside_of_its_mask_bit_equal(mask, heights, steps):
+def test_reset_leaves_worlds_outside_the_mask_bit_identical(mask, heights, steps):
     sim, sensor = _five_worlds()
     sim.reset()
     sensor.reset(torch.ones(5, dtype=torch.bool))
@@ -613,7 +613,7 @@ def _five_worlds(cache: list = []) -> tuple[Simulation, ContactSensor]:  # noqa:
     return cache[0]
 
 
-def test_readings_of_a_world_do_not_depend_on_how_many_there_are():
+def test_readings_do_not_depend_on_the_number_of_worlds():
     readings = []
     for num_envs in (1, 6):
         cfg = crate_contacts(num_slots=4, global_frame=True)
@@ -686,7 +686,7 @@ def test_sensor_of_a_missing_entity_names_the_entities():
         ),
     ],
 )
-def test_mujoco_sensor_settings_that_have_no_meaning(settings, message):
+def test_invalid_mujoco_sensor_settings_are_refused(settings, message):
     assert complaint(MujocoSensorCfg(name="s", **settings)).startswith(message)
 
 
@@ -753,7 +753,7 @@ def test_mujoco_sensor_settings_that_have_no_meaning(settings, message):
         ),
     ],
 )
-def test_contact_sensor_settings_that_have_no_meaning(settings, message):
+def test_invalid_contact_sensor_settings_are_refused(settings, message):
     defaults = {"primary": ContactMatch(mode="geom", pattern="crate", entity="b")}
     cfg = ContactSensorCfg(name="contacts", **{**defaults, **settings})
     assert complaint(cfg).startswith(message)

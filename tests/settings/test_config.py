@@ -98,7 +98,7 @@ def test_the_first_field_can_be_positional():
         ObservationTermCfg(joint_vel_rel, {})  # pyright: ignore
 
 
-def test_an_attribute_that_there_is_not_cannot_be_set():
+def test_unknown_attribute_cannot_be_set():
     cfg = SceneCfg(num_envs=2)
     with pytest.raises(AttributeError, match=r"no field 'num_env'.*first: 'num_envs'"):
         cfg.num_env = 3
@@ -153,7 +153,7 @@ def test_a_class_attribute_is_a_new_default():
     assert Walk(decimation=9).decimation == 9
 
 
-def test_classes_that_are_decorated_are_as_before_and_can_be_inherited():
+def test_decorated_dataclasses_keep_working_and_can_be_inherited():
     assert [*Decorated().rewards] == ["slip"] and Decorated().decimation == 4
     cfg = BelowDecorated()
     assert (cfg.decimation, cfg.horizon, [*cfg.rewards]) == (7, 3, ["slip", "alive"])
@@ -194,14 +194,14 @@ def test_only_declared_fields_have_a_position():
         Task(4)  # type: ignore[misc]
 
 
-def test_a_class_attribute_that_is_no_field_is_refused_with_the_nearest():
+def test_unknown_class_attribute_is_refused_with_the_nearest():
     with pytest.raises(TypeError, match=r"no field 'decimatoin'.*'decimation'"):
 
         class Mine(Task):
             decimatoin = 3
 
 
-def test_methods_properties_and_classes_are_no_fields():
+def test_methods_properties_and_classes_are_not_fields():
     class Mine(Task):
         class Inner:
             pass
@@ -238,7 +238,7 @@ def test_a_subclass_without_new_fields_needs_no_decorator():
     assert Mine(num_envs=4).num_envs == 4
 
 
-def test_configurations_are_copied_replaced_and_pickled_as_before():
+def test_configurations_can_be_copied_replaced_and_pickled():
     cfg = ManagerBasedRlEnvCfg(decimation=2, scene=SceneCfg(num_envs=2))
     for other in (copy.deepcopy(cfg), pickle.loads(pickle.dumps(cfg)), replace(cfg)):
         assert other == cfg and other is not cfg

@@ -72,7 +72,7 @@ def through_text(settings: Settings) -> Settings:
 
 
 @pytest.mark.parametrize("task", sorted(entries()))
-def test_every_task_comes_back_from_its_file(task: str) -> None:
+def test_every_task_is_restored_from_its_file(task: str) -> None:
     entry = load_task(task)
     on_cpu = None if entry.on_cpu is None else entry.on_cpu.rl
     for agent in filter(None, (entry.rl, on_cpu)):
@@ -81,7 +81,7 @@ def test_every_task_comes_back_from_its_file(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", sorted(entries()))
-def test_every_task_to_watch_comes_back_with_missing_terms_switched_off(
+def test_every_play_task_is_restored_with_disabled_terms(
     task: str,
 ) -> None:
     watched = load_task(task).play()
@@ -94,7 +94,7 @@ def test_every_task_to_watch_comes_back_with_missing_terms_switched_off(
     assert all(before.values[path] == {} for path in emptied)
 
 
-def test_an_environment_with_every_feature_comes_back_from_its_file() -> None:
+def test_environment_with_every_feature_is_restored_from_its_file() -> None:
     configs = {"env": SyntheticCfg(), "agent": PpoAgentCfg()}
     text = settings_text("Some-Task", read_out(configs))
     task = {"env": SyntheticCfg(), "agent": PpoAgentCfg()}
@@ -111,7 +111,7 @@ def test_values_that_differ_from_the_task_are_those_of_the_file() -> None:
     assert again == {"env": cfg} and again != cartpole()
 
 
-def test_a_term_that_is_switched_off_is_none_in_the_file() -> None:
+def test_disabled_term_is_none_in_the_file() -> None:
     removed, emptied = CartpoleBalanceCfg(), CartpoleBalanceCfg()
     del removed.rewards["smooth"]
     emptied.rewards["smooth"] = None
@@ -321,7 +321,7 @@ def test_a_class_not_allowed_by_the_field_is_ignored(path: str, name: str) -> No
 @pytest.mark.parametrize(
     "value", ["os:system", {"$path": "/etc/passwd"}, {"$callable": "os:system"}, 3, []]
 )
-def test_no_value_takes_the_place_of_a_function(value: Any) -> None:
+def test_value_cannot_replace_a_function(value: Any) -> None:
     attack = saved(**{FUNCTION: value})
     del attack.names[FUNCTION]
     assert read_without_imports(attack) == cartpole()

@@ -27,7 +27,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("value", VALUES, ids=str)
-def test_a_leaf_comes_back_as_it_was(value: Any) -> None:
+def test_leaf_is_restored_unchanged(value: Any) -> None:
     data = json.loads(json.dumps(to_leaf(value, "x"), allow_nan=False))
     back = from_leaf(data, Part(value, Any), "x")
     assert type(back) is type(value) and back == value
@@ -49,7 +49,7 @@ def test_a_file_of_a_package_is_named_from_there_wherever_that_is() -> None:
     assert not Path(data["$path"]).is_absolute() and data["package"]
 
 
-def test_an_array_of_objects_holds_no_code() -> None:
+def test_array_of_objects_executes_no_code() -> None:
     """NumPy makes one of plain JSON, without a pickle."""
     data = {"$array": ["os:system"], "dtype": "object"}
     found = from_leaf(data, Part(None, Any), "x")

@@ -22,7 +22,7 @@ from mjlab.settings.tree import Part
         (int | float, 1.0, "2", 2.0),
     ],
 )
-def test_none_is_no_word_where_there_may_be_none(
+def test_none_is_text_or_value_depending_on_the_type(
     annotation: Any, now: Any, text: str, wanted: Any
 ) -> None:
     found = read_value("option", [text], Part(now, annotation))

@@ -36,7 +36,7 @@ def message(error: type[Exception], call) -> str:
     return str(caught.value)
 
 
-def test_no_worlds() -> None:
+def test_zero_worlds_are_refused() -> None:
     text = message(ValueError, lambda: Simulation(ball(), 0))
     assert text == "num_envs=0 has to be 1 or more."
 
@@ -68,13 +68,13 @@ def test_height_fields_are_shared_by_all_worlds(engine: str, field: str) -> None
     assert "`mdp.randomize_terrain`" in text
 
 
-def test_a_field_that_only_the_native_engine_can_vary() -> None:
+def test_field_that_only_the_native_engine_can_vary_is_refused_on_warp() -> None:
     cfg = SimulationCfg(backend="warp", nconmax=8, njmax=8)
     with pytest.raises(FieldError, match=r"'geom_contype' cannot vary .* warp engine"):
         Simulation(ball(), 1, cfg, device="cpu", vary=["geom_contype"])
 
 
-def test_unknown_fields_of_data_and_model() -> None:
+def test_unknown_fields_are_refused() -> None:
     sim = Simulation(ball(), 1)
     text = message(UnknownFieldError, lambda: sim.data.qposs)
     assert text.startswith(
@@ -87,7 +87,7 @@ def test_unknown_fields_of_data_and_model() -> None:
 
 
 @no_cuda
-def test_warp_without_a_device() -> None:
+def test_warp_without_a_device_is_refused() -> None:
     cfg = SimulationCfg(backend="warp")
     text = message(BackendError, lambda: Simulation(ball(), 1, cfg))
     assert text == (
@@ -98,14 +98,14 @@ def test_warp_without_a_device() -> None:
 
 
 @no_cuda
-def test_a_cuda_device_that_is_not_there() -> None:
+def test_missing_cuda_device_is_refused() -> None:
     text = message(BackendError, lambda: Simulation(ball(), 1, device="cuda:0"))
     assert text.startswith(
         f"device='cuda:0', but there is no CUDA device: {driver.no_cuda()}"
     )
 
 
-def test_an_unknown_backend() -> None:
+def test_unknown_backend_is_refused() -> None:
     cfg = SimulationCfg(backend="mjx")  # pyright: ignore[reportArgumentType]
     text = message(BackendError, lambda: Simulation(ball(), 1, cfg))
     assert text == ("sim.backend='mjx' is unknown. Valid: 'auto', 'warp', 'native'.")
@@ -128,7 +128,7 @@ def test_an_unknown_backend() -> None:
         ),
     ],
 )
-def test_options_without_meaning(option: MujocoCfg, text: str) -> None:
+def test_invalid_options_are_refused(option: MujocoCfg, text: str) -> None:
     assert message(OptionError, lambda: ball(SimulationCfg(mujoco=option))) == text
 
 
@@ -258,7 +258,7 @@ def fallen(sim: Simulation) -> None:
         ({"nconmax": 4, "njmax": 192}, "contacts", "increase sim.nconmax (now 4)"),
     ],
 )
-def test_missing_room_on_warp_is_counted_and_names_the_number_to_set(
+def test_buffer_overflow_on_warp_is_counted_and_names_the_setting(
     sizes: dict[str, int], kind: str, setting: str
 ) -> None:
     cfg = SimulationCfg(backend="warp", mujoco=OPTIONS, **sizes)
@@ -308,7 +308,7 @@ def pile(memory: str) -> Simulation:
     return Simulation(compile_model(spec, cfg), 2, cfg)
 
 
-def test_missing_memory_on_native_is_counted_and_names_the_number_to_set() -> None:
+def test_arena_overflow_on_native_is_counted_and_names_the_setting() -> None:
     sim = pile("250K")
     for _ in range(3):
         sim.step()
@@ -324,14 +324,14 @@ def test_missing_memory_on_native_is_counted_and_names_the_number_to_set() -> No
 @pytest.mark.parametrize(
     ("memory", "advised"), [("250K", "1M"), ("1500K", "2M"), ("3M", "6M")]
 )
-def test_the_memory_that_is_advised_is_more_than_there_is(
+def test_advised_memory_is_larger_than_the_current_one(
     memory: str, advised: str
 ) -> None:
     said = pile(memory).engine.advice("contacts")
     assert said.endswith(f"increase sim.mujoco.memory, for example to '{advised}'")
 
 
-def test_counts_of_missing_memory_grow_as_much_after_a_reset_as_before() -> None:
+def test_overflow_counts_grow_equally_after_a_reset() -> None:
     sim = pile("250K")
     totals = []
     for _ in range(3):
@@ -343,7 +343,7 @@ def test_counts_of_missing_memory_grow_as_much_after_a_reset_as_before() -> None
         assert third[kind] - count == count - first[kind] > 0
 
 
-def test_counts_of_missing_memory_go_on_from_a_snapshot() -> None:
+def test_overflow_counts_continue_from_a_snapshot() -> None:
     sim = pile("250K")
     sim.step()
     start, counted = sim.snapshot(), sim.health.read().overflow
@@ -359,7 +359,7 @@ def test_counts_of_missing_memory_go_on_from_a_snapshot() -> None:
         assert counted[kind] <= count <= straight[kind]
 
 
-def test_a_solver_without_memory_stops_and_names_the_number_to_set() -> None:
+def test_solver_without_memory_stops_and_names_the_setting() -> None:
     with pytest.raises(EngineError, match=r"increase sim\.mujoco\.memory"):
         pile("600K").step()
 
@@ -378,7 +378,7 @@ def test_binding_a_field_to_another_tensor_is_refused() -> None:
 
 
 @pytest.mark.parametrize("bad", [torch.ones(3), torch.ones(2, dtype=torch.bool)])
-def test_a_mask_of_the_wrong_kind(bad: torch.Tensor) -> None:
+def test_mask_of_the_wrong_type_is_refused(bad: torch.Tensor) -> None:
     sim = Simulation(ball(), 3)
     with pytest.raises(ValueError, match=r"bool tensor of shape \(3,\)"):
         sim.reset(bad)

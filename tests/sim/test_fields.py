@@ -339,7 +339,7 @@ def test_a_field_written_in_one_world_acts_there_as_in_mujoco_and_nowhere_else(
 
 
 @pytest.mark.parametrize("field", DISAGREEMENTS)
-def test_a_disagreement_is_still_there(field: str) -> None:
+def test_known_engine_difference_still_exists(field: str) -> None:
     here = bench("warp", 1)
     here.restart()
     here.write(field, value_for(field, agreeing=False))
@@ -493,9 +493,7 @@ def test_quantities_derived_from_a_written_state_field_are_recomputed() -> None:
     assert loud >= {"qpos", "qvel", "mocap_pos", "mocap_quat", "eq_active"}
 
 
-def test_sensors_of_the_past_see_as_much_in_a_step_that_continues_from_forward() -> (
-    None
-):
+def test_delayed_sensors_agree_in_a_step_that_continues_from_forward() -> None:
     here, ends = bench("warp", 1), []
     for verb in (here.sim.step, here.sim.finish_step):
         here.restart()

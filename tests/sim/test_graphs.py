@@ -85,7 +85,7 @@ def test_fifty_replays_with_resets_among_them_equal_eager(recorded: Simulation) 
     assert eager.engine.graphs.keys == []
 
 
-def test_a_verb_is_recorded_when_first_used_and_replayed_after() -> None:
+def test_engine_call_is_recorded_at_first_use_and_replayed_later() -> None:
     calls = []
     graphs = Graphs("cpu", lambda: (), enabled=True)
     for _ in range(4):
@@ -161,7 +161,7 @@ def test_a_tensor_held_from_before_an_expansion_stays_live(
     mass.copy_(recorded.default("body_mass").expand_as(mass))
 
 
-def test_deriving_constants_a_second_time_takes_no_memory(
+def test_recomputing_constants_allocates_no_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The body of a conditional node of a CUDA graph cannot allocate."""
@@ -182,7 +182,7 @@ def test_deriving_constants_a_second_time_takes_no_memory(
     assert len(memory.taken) == taken
 
 
-def test_asking_for_the_constants_of_no_world_changes_none() -> None:
+def test_recomputing_constants_with_an_empty_mask_changes_nothing() -> None:
     from mjlab.sim.warp_fields import CONSTANTS, VARIABLE_FIELDS
 
     sim = make(graphs=True)

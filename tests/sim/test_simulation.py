@@ -172,7 +172,7 @@ def test_derived_fields_agree_with_mujoco_c_after_forward(g1: Simulation) -> Non
 
 @settings(max_examples=15)
 @given(st.data())
-def test_reset_leaves_rows_outside_the_mask_bit_equal(
+def test_reset_leaves_worlds_outside_the_mask_bit_identical(
     shared_g1: Simulation, data: st.DataObject
 ) -> None:
     sim = shared_g1
@@ -330,7 +330,7 @@ def test_forward_computes_the_stages_that_reads_need(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_unforeseen_read_of_a_left_out_stage_is_an_error(engine: str) -> None:
+def test_unexpected_read_of_a_skipped_stage_is_an_error(engine: str) -> None:
     sim = Simulation(g1_model(), 1, cfg_for(engine), device="cpu", vary=G1_VARIED)
     sim.reads.sealed = True
     sim.step()
@@ -479,7 +479,7 @@ def test_continuing_from_a_snapshot_is_bit_equal_to_not_stopping(
         assert torch.equal(straight[1][name], again[1][name]), name
 
 
-def test_rows_that_are_put_back_leave_the_others_as_they_were_written(
+def test_restoring_some_worlds_keeps_writes_to_others(
     g1: Simulation,
 ) -> None:
     snapshot = g1.snapshot()
@@ -508,7 +508,7 @@ def test_a_step_after_a_restore_does_not_continue_from_old_stages(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_world_can_be_taken_out_for_drawing(engine: str) -> None:
+def test_world_can_be_copied_for_drawing(engine: str) -> None:
     sim = Simulation(g1_model(), 2, cfg_for(engine), device="cpu", vary=G1_VARIED)
     sim.model.body_mass[1, 1] = 7.0
     sim.data.qpos[1, 2] = 3.0

@@ -136,7 +136,7 @@ def test_consecutive_operations_form_one_launch_and_mixed_worlds_split_it() -> N
         assert state.unique().tolist() == [6.0]
 
 
-def test_a_world_that_reads_another_one_waits_for_it() -> None:
+def test_dependent_operations_stay_in_order() -> None:
     state = torch.arange(float(WORLDS)).view(-1, 1)
     order = torch.tensor([4, 3, 2, 1, 0])
 
@@ -179,7 +179,7 @@ def test_launches_of_warp_come_after_waiting_operations() -> None:
 
 
 @pytest.mark.parametrize("num_worlds", [1, 3, 4])
-def test_worlds_as_many_as_numbers_of_a_row_are_not_confused(num_worlds: int) -> None:
+def test_equal_sizes_of_worlds_and_columns_are_not_confused(num_worlds: int) -> None:
     scale = torch.arange(1.0, 4.0)
     state = torch.arange(num_worlds * 3.0).view(num_worlds, 3)
 

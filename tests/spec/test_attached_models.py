@@ -199,7 +199,7 @@ def test_warp_collides_the_contact_pairs_of_the_file(name: str) -> None:
     assert {(one, two) for one, two in pairs.tolist()} == candidates(alone(cfg))
 
 
-def test_most_of_these_models_can_touch_themselves() -> None:
+def test_most_tested_models_have_self_collisions() -> None:
     """Otherwise the test above would compare nothing."""
     counts = {name: len(candidates(alone(make()))) for name, make in ENTITIES.items()}
     idle = {name for name, count in counts.items() if not count}
@@ -256,7 +256,7 @@ def test_every_keyframe_of_a_file_is_the_state_an_entity_starts_from(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_first_keyframe_is_taken_and_written_over(name: str) -> None:
+def test_first_keyframe_is_used_and_can_be_overridden(name: str) -> None:
     text = FILES[name]
     state = InitialStateCfg(
         joint_pos={"swing|turn|bend": 0.25} if "turn" in text else {}

@@ -143,7 +143,7 @@ def test_a_file_that_mujoco_cannot_read_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("source", [3, lambda: "leg.xml"])
-def test_something_that_is_no_model_is_an_error(source):
+def test_invalid_model_source_is_an_error(source):
     with pytest.raises(TypeError, match="MjSpec"):
         load_spec(source)
 
@@ -236,7 +236,7 @@ def test_attaching_under_a_taken_prefix_names_model_and_prefix(leg):
         attach_spec(scene, load_spec(leg), prefix="a/")
 
 
-def test_keyframes_are_taken_out_and_complete(leg):
+def test_take_keyframes_removes_and_completes_keyframes(leg):
     spec = load_spec(leg)
     home, low = take_keyframes(spec)
     assert spec.compile().nkey == 0
@@ -322,7 +322,7 @@ def test_other_geoms_keep_colliding_on_request(leg):
     assert edited(leg, edit).geom_contype.tolist() == [1, 2, 1, 1]
 
 
-def test_a_geom_without_a_name_matches_a_pattern_that_matches_nothingness(leg):
+def test_unnamed_geom_matches_a_pattern_of_empty_names(leg):
     assert edited(leg, GeomCfg(geom_names=".*", group=3)).geom_group.tolist() == [3] * 4
 
 
@@ -469,7 +469,7 @@ def test_the_hull_of_a_mesh_is_limited(leg):
         (CameraCfg(name="c", mode="follow"), "no camera mode 'follow'"),
     ],
 )
-def test_an_invalid_look_is_refused_with_the_reason(leg, edit, message):
+def test_invalid_material_or_texture_is_refused_with_the_reason(leg, edit, message):
     with pytest.raises(ValueError, match=message):
         edited(leg, edit)
 
@@ -572,7 +572,7 @@ def test_existing_files_are_not_overwritten(leg, tmp_path, zipped):
     assert [path.name for path in target.iterdir()] == ["notes.txt"]
 
 
-def test_an_asset_that_vanished_is_an_error_before_anything_is_written(leg, tmp_path):
+def test_missing_asset_is_an_error_before_writing(leg, tmp_path):
     spec = load_spec(leg)
     (leg.parent / "parts" / "shell.obj").unlink()
     with pytest.raises(MissingAssetError, match="mesh 'shell'"):

@@ -72,7 +72,7 @@ def check(*texts: str, more: tuple[str, ...] = ()) -> None:
     script.check_ranges(read_ranges(line.options.tune), line, configs)
 
 
-def test_ranges_that_fit_are_taken():
+def test_valid_ranges_are_accepted():
     check(
         f"{RATE}:log:1e-5..1e-3",
         "agent.num-steps-per-env:int:8..64",
@@ -150,5 +150,5 @@ def test_ranges_of_several_options_count_together():
     assert tune == ("a:1..2", "b:1..2", "c:1..2")
 
 
-def test_an_example_between_the_ends_is_no_whole_number():
+def test_middle_example_of_a_float_range_is_not_an_integer():
     assert not float(Range("a", "linear", (4.0, 30.0)).examples[2]).is_integer()

@@ -17,7 +17,7 @@ from mjlab.sweep.study import SweepRunner, distribution_of, open_study
 from mjlab.sweep.trial import TrialEnd
 
 
-def test_a_log_range_is_drawn_by_ratios_and_a_linear_one_by_differences(
+def test_log_ranges_are_sampled_log_uniformly(
     tmp_path: Path,
 ) -> None:
     """From 1e-4 to 1, half of log-uniform draws and 1% of others are below 1e-2."""
@@ -99,7 +99,7 @@ def test_threads_of_a_trial_are_those_of_its_physics_and_of_torch(
     assert trial_module._environment(2)["OMP_NUM_THREADS"] == "7"
 
 
-def test_the_newest_folder_of_a_task_is_gone_on_with(tmp_path: Path) -> None:
+def test_newest_sweep_of_a_task_is_resumed(tmp_path: Path) -> None:
     """By the time in its name, for any order of the directory listing."""
     from mjlab.sweep.folder import INFO, SWEEPS, find_sweep
 

@@ -137,7 +137,7 @@ def run_trials(search: Search, folder: Path, count: int, *, stop_after: int = 10
 @pytest.mark.parametrize(
     ("saves", "stop_after"), [(True, 6), (False, 13)], ids=["Ctrl-C", "killed"]
 )
-def test_a_sweep_that_was_cut_off_loses_no_trial_and_runs_none_twice(
+def test_interrupted_sweep_loses_and_repeats_no_trial(
     tmp_path, stand_in, saves, stop_after
 ):
     stand_in.saves_when_stopped = saves
@@ -164,9 +164,7 @@ def test_a_sweep_that_was_cut_off_loses_no_trial_and_runs_none_twice(
         assert (count == ITERATIONS) == (trial.state == TrialState.COMPLETE)
 
 
-def test_a_trial_that_was_cut_off_while_it_was_drawn_is_drawn_to_its_end(
-    tmp_path, stand_in
-):
+def test_trial_interrupted_while_sampling_is_completed(tmp_path, stand_in):
     search = make_search()
     folder = search.begin(tmp_path, "")
     study = open_study(folder, seed=1, prunes=True)
@@ -208,7 +206,7 @@ def test_a_failed_trial_reports_the_reason_and_the_others_continue(tmp_path, sta
     assert "trial-001 failed: no room" in said
 
 
-def test_a_longer_sweep_draws_values_that_it_has_not_drawn_yet(tmp_path, stand_in):
+def test_extended_sweep_samples_new_values(tmp_path, stand_in):
     search = make_search(prunes=False)
     folder = search.begin(tmp_path, "")
     run_trials(search, folder, 3)
@@ -388,7 +386,7 @@ def is_running(run: Path) -> bool:
 
 
 @pytest.mark.slow
-def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
+def test_twelve_trials_in_four_processes_survive_a_kill(tmp_path):
     command = sweep_command(
         *("--logs", str(tmp_path), "--trials", "12", "--processes", "4")
     )

@@ -123,7 +123,7 @@ def differences(worlds, theirs, *, again=0):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("integrator", ["euler", "semi-implicit euler"])
-def test_1000_random_episodes_are_those_of_gymnasium(way, integrator):
+def test_1000_random_episodes_equal_gymnasium(way, integrator):
     theirs = published(1000, RANDOM[integrator], integrator)
     ours = standing(way, 1000, integrator=integrator.replace("-", "_").split(" ")[0])
     largest = differences(ours, theirs)
@@ -136,7 +136,7 @@ def test_1000_random_episodes_are_those_of_gymnasium(way, integrator):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_100_balanced_episodes_last_500_steps_as_those_of_gymnasium(way):
+def test_100_balanced_episodes_last_500_steps_as_in_gymnasium(way):
     # A difference grows 4e16 times in 500 steps, beyond the digits of float64. Our
     # worlds are therefore set to Gymnasium's state every 20 steps, in which it grows
     # five times.
@@ -146,7 +146,7 @@ def test_100_balanced_episodes_last_500_steps_as_those_of_gymnasium(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_100_episodes_leave_at_2_4_m_as_those_of_gymnasium(way):
+def test_100_episodes_end_at_2_4_m_as_in_gymnasium(way):
     theirs = published(100, leaving)
     ends = theirs.states[-1]
     assert (np.abs(ends[:, 0]) > 2.4).all() and (np.abs(ends[:, 2]) < 0.2).all()
@@ -164,7 +164,7 @@ def test_a_difference_grows_as_documented_in_the_comments():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_balances_by_its_own_state_for_500_steps(way):
+def test_state_feedback_balances_for_500_steps(way):
     worlds = standing(way, 100)
     for _ in range(499):
         result = worlds.step(torch.from_numpy(balancing(worlds.memory.state.numpy())))
@@ -184,7 +184,7 @@ def test_it_balances_by_its_own_state_for_500_steps(way):
     ],
     ids=str,
 )
-def test_tensors_and_kernel_live_through_the_same_episodes_bit_by_bit(options):
+def test_tensor_and_kernel_episodes_are_bit_identical(options):
     tensors, kernel = (
         way(ClassicCartpoleCfg(num_envs=67, seed=3, **options)) for way in WAYS
     )
@@ -226,7 +226,7 @@ def test_a_fall_can_have_no_reward(way, autoreset):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_world_is_the_same_among_few_and_among_many(way):
+def test_world_is_identical_for_any_number_of_worlds(way):
     few, many = (way(ClassicCartpoleCfg(num_envs=n, seed=5)) for n in (3, 130))
     random = torch.Generator().manual_seed(2)
     for _ in range(120):
@@ -273,7 +273,7 @@ def test_a_seed_gives_each_world_its_own_stream(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_reset_of_some_worlds_leaves_the_others_alone(way):
+def test_partial_reset_leaves_other_worlds_unchanged(way):
     worlds = way(ClassicCartpoleCfg(num_envs=6, results="live"))
     for _ in range(5):
         worlds.step(torch.ones(6, dtype=torch.int64))
@@ -361,7 +361,7 @@ def test_a_step_of_the_kernel_with_its_resets_is_a_single_launch(
     assert worlds.rng.counter.sum().item() - episodes > 512  # All ended, or nearly so.
 
 
-def test_the_steps_of_a_tensor_environment_are_the_same_whoever_ends():
+def test_tensor_steps_have_the_same_operations_for_any_resets():
     worlds = TensorCartpoles(ClassicCartpoleCfg(num_envs=256, results="live"))
     actions = torch.randint(2, (60, 256), generator=torch.Generator().manual_seed(0))
     programs = []
@@ -404,7 +404,7 @@ def test_replayed_steps_are_single_steps():
         ({"max_steps": 0}, "max_steps=0 has to be 1 or more"),
     ],
 )
-def test_meaningless_options_are_refused(way, options, said):
+def test_invalid_cartpole_options_are_refused(way, options, said):
     with pytest.raises(ClassicCartpoleError, match=said):
         way(ClassicCartpoleCfg(**options))
 
@@ -452,7 +452,7 @@ def test_a_learner_restarts_worlds_that_stopped():
 
 
 @pytest.mark.parametrize("bootstraps", [True, False])
-def test_a_pole_that_falls_in_the_last_step_is_no_time_out(bootstraps):
+def test_fall_in_the_last_step_is_not_a_time_out(bootstraps):
     worlds = TensorCartpoles(ClassicCartpoleCfg(num_envs=3, max_steps=1))
     vecenv = BatchVecEnv(worlds, bootstraps=bootstraps)
     # Just within 12 degrees, and rotating outwards to either side.
@@ -491,7 +491,7 @@ def test_a_categorical_distribution_equals_torchs():
 
 
 @pytest.mark.gpu
-def test_episodes_on_a_gpu_are_those_on_a_cpu_bit_by_bit():
+def test_gpu_and_cpu_episodes_are_bit_identical():
     cfg = ClassicCartpoleCfg(num_envs=500, seed=4)
     here, *there = KernelCartpoles(cfg), *(way(cfg, "cuda:0") for way in WAYS)
     random = torch.Generator().manual_seed(0)

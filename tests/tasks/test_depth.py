@@ -148,7 +148,7 @@ def test_lanes_without_room_and_hues_that_do_not_match_are_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", [LiftYamDepthCfg, LiftYamRgbCfg, LiftYamPickCfg])
-def test_the_teacher_lifts_in_tasks_that_see(task: Callable[[], Any]) -> None:
+def test_teacher_lifts_in_camera_tasks(task: Callable[[], Any]) -> None:
     env = make(task(), 64)
     seen, _ = env.reset()
     for _ in range(140):
@@ -209,7 +209,7 @@ def success(loop: TrainingLoop) -> float:
 
 
 @pytest.mark.slow
-def test_with_ball_observations_it_reaches_the_ball_40_points_more_often() -> None:
+def test_image_raises_the_success_rate_by_40_points() -> None:
     seeing, losses = trained(agent(sees=True))
     blind, _ = trained(agent(sees=False))
     assert sum(losses[-5:]) < 0.5 * sum(losses[:5])
@@ -217,7 +217,7 @@ def test_with_ball_observations_it_reaches_the_ball_40_points_more_often() -> No
 
 
 @pytest.mark.slow
-def test_learning_from_pictures_is_the_same_twice_bit_for_bit() -> None:
+def test_training_from_images_is_reproducible_bit_for_bit() -> None:
     runs = []
     for _ in range(2):
         cfg = agent(sees=True)

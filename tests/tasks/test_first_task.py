@@ -27,7 +27,7 @@ def files_of(page: Path) -> dict[str, str]:
 
 
 def installed(page: Path, folder: Path) -> Path:
-    """The files of a page, installed for Python."""
+    """The files of a page, installed as a package."""
     for name, text in files_of(page).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, "utf-8")

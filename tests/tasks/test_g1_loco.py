@@ -1,4 +1,4 @@
-"""Velocity-G1-Loco: punches, arms that others move, commands that lead to targets."""
+"""Velocity-G1-Loco: punches, externally moved arms, and commands from targets."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -281,7 +281,7 @@ def arm_targets(env: ManagerBasedRlEnv) -> torch.Tensor:
     return robot.data.targets.joint_pos[:, columns].clone()
 
 
-def test_arms_walk_within_their_joint_limits_in_steps_of_half_a_second(env) -> None:
+def test_arm_targets_change_every_half_second_within_joint_limits(env) -> None:
     arms = instance(env, "arms")
     env.rng.advance()
     arms.reset(EVERYWHERE)
@@ -331,7 +331,7 @@ def test_half_of_the_episodes_have_mirrored_arms(env) -> None:
 # Commands.
 
 
-def test_commands_follow_the_law_of_the_exam(env) -> None:
+def test_commands_equal_those_of_the_exam(env) -> None:
     term: Any = env.command_manager.term("twist")
     term.is_target.fill_(True)
     law = CommandCfg(
@@ -396,7 +396,7 @@ def test_play_and_the_exam_have_no_punches_targets_and_assistance() -> None:
 # Observations and rewards.
 
 
-def test_the_actor_sees_no_arms_and_no_linear_velocity(env) -> None:
+def test_actor_observes_no_arms_and_no_linear_velocity(env) -> None:
     robot, manager = env.scene.entity("robot"), env.observation_manager
     names = manager.active_terms["actor"]
     assert "base_lin_vel" not in names and "punch" not in names
@@ -410,7 +410,7 @@ def test_the_actor_sees_no_arms_and_no_linear_velocity(env) -> None:
         torch.testing.assert_close(term(), before[name], atol=0, rtol=0)
 
 
-def test_a_history_is_mirrored_step_by_step(env) -> None:
+def test_history_is_mirrored_for_each_step(env) -> None:
     reflection = Reflection(env, MIRROR)
     width = env.observation_manager.group_obs_dim["actor"][0]
     rows = torch.arange(1.0, width + 1.0).unsqueeze(0)

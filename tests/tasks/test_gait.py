@@ -111,7 +111,7 @@ def test_statistics_match_those_of_mirrored_data(env):
 
 
 @FORMS
-def test_one_wrong_sign_would_be_found(env, tied):
+def test_wrong_sign_in_the_mirror_table_is_found(env, tied):
     policy = learner_of(env, tied).policy
     assert isinstance(policy, EquivariantModel)
     signs = [*Reflection(env, MIRROR).columns.acted.signs]
@@ -133,14 +133,14 @@ def test_reflections_are_not_saved(env, tied):
     }
 
 
-def test_layers_that_cannot_be_halved_are_refused(env):
+def test_layers_of_odd_size_are_refused(env):
     cfg = g1_flat_rl()
     cfg.actor = replace(cfg.actor, tied=True, hidden_dims=(64, 33))
     with pytest.raises(ValueError, match=r"has a layer of 33; .* such as 34"):
         Learner(RslRlVecEnv(env), cfg, Ranks())
 
 
-def test_a_network_that_puts_out_more_than_actions_is_refused(env):
+def test_network_with_extra_outputs_is_refused(env):
     columns = MirroredColumns(
         Reflection(env, MIRROR).columns.observed, SignedColumns([0], [1.0])
     )
@@ -185,7 +185,7 @@ AHEAD = (1.0, 0.4, 0.2)
         (3.75, 0.0, 1.0),
     ],
 )
-def test_the_gait_by_hand_at_four_phases(seconds, place, lift):
+def test_gait_reference_at_four_phases_equals_hand_calculation(seconds, place, lift):
     command = torch.tensor([AHEAD])
     phases = NUMBERS.phases(torch.tensor([seconds]))
     found = NUMBERS.offsets(phases, command).view(6, 2)[:, 0]
@@ -358,7 +358,7 @@ def test_targets_are_the_default_pose_plus_gait_plus_action(env):
 # The hand.
 
 
-def test_a_level_falls_in_every_step_and_a_fall_gives_back(env):
+def test_assistance_decreases_each_step_and_increases_after_a_fall(env):
     env.reset(seed=3)
     term = env.event_manager.term("support")
     level = env.observation_manager.term("critic/support")()
@@ -381,7 +381,7 @@ HAND = Hand(
 )
 
 
-def test_the_force_of_the_hand_by_hand():
+def test_assistive_force_equals_hand_calculation():
     force = HAND.force(
         torch.tensor([[0.1, 5.0, 0.84], [0.0, 0.0, 0.9]]),
         torch.tensor([[0.5, 0.0, -1.0], [0.0, 0.0, 0.0]]),
@@ -398,7 +398,7 @@ def test_the_force_of_the_hand_by_hand():
     assert force[1].tolist() == pytest.approx([0.0, -60.0, 0.0])
 
 
-def test_the_torque_of_the_hand_turns_a_tilted_body_up():
+def test_assistive_torque_rights_a_tilted_body():
     half = math.radians(30.0) / 2.0
     ahead = [math.cos(half), 0.0, math.sin(half), 0.0]
     aside = [math.cos(half), math.sin(half), 0.0, 0.0]
@@ -415,7 +415,7 @@ def feet_places(robot):
     return [robot.body_names.index(name) for name in names]
 
 
-def test_bodies_feel_the_share_of_their_world(env):
+def test_wrench_is_scaled_by_the_assistance_of_each_world(env):
     env.reset(seed=3)
     for _ in range(5):
         env.step(torch.zeros(WORLDS, 15))

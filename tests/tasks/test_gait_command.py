@@ -9,7 +9,7 @@ import torch
 from mjlab.tasks.muscle.commands import GaitCommand
 
 
-def test_a_walker_that_is_behind_its_gait_lags_and_one_ahead_of_it_does_the_opposite():
+def test_lag_is_positive_behind_the_gait_and_negative_ahead():
     walked = torch.tensor([0.5, 2.0])
     gait: Any = SimpleNamespace(
         place=torch.tensor([1.25, 1.25]), root=SimpleNamespace(place=lambda: walked)

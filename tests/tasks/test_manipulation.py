@@ -167,7 +167,7 @@ def test_a_grip_is_detected_by_contacts_of_both_fingers_in_mujoco():
 
 
 def test_a_cube_that_both_fingers_press_onto_the_table_is_not_gripped():
-    """Policies found that touching was also rewarded, and never lifted."""
+    """Policies exploited a reward for touching, and never lifted."""
     env = make(LiftYamIKCfg(), 3)
     held = manipulation._Held(env, OBJECT)
     # At the left and the right finger: between them, below them, at one alone.
@@ -217,7 +217,7 @@ def test_a_world_has_one_to_three_objects_of_which_one_is_lifted():
 
 
 @pytest.mark.slow
-def test_a_cube_that_is_lost_is_fetched_again():
+def test_dropped_cube_is_grasped_again():
     cfg = LiftYamIKCfg(episode_length_s=12.0)
     env = make(cfg, 2)
     policy = ScriptedPolicy(env)
@@ -250,7 +250,7 @@ def test_by_joint_targets_the_script_lifts_as_well():
 # Recordings.
 
 
-def test_demonstrations_are_recorded_done_again_bit_for_bit_and_exported(
+def test_demonstrations_are_recorded_replayed_bit_for_bit_and_exported(
     tmp_path, capsys
 ):
     cfg = LiftYamIKCfg(episode_length_s=5.2)
@@ -354,7 +354,7 @@ def test_a_linear_student_finds_the_matrix_that_its_teacher_uses():
     torch.testing.assert_close(done, expected, rtol=0, atol=0.05)
 
 
-def test_the_teacher_acts_in_its_share_of_the_worlds_and_the_student_elsewhere():
+def test_teacher_acts_in_its_fraction_of_the_worlds():
     teaching = Teaching()
     seen = teaching.seen()
     actions = teaching.algorithm.act(seen)
@@ -362,7 +362,7 @@ def test_the_teacher_acts_in_its_share_of_the_worlds_and_the_student_elsewhere()
     assert taught.tolist() == [True] * 4 + [False] * 4
 
 
-def test_the_newest_steps_take_the_place_of_the_oldest():
+def test_newest_steps_replace_the_oldest():
     teaching = Teaching(capacity=48)
     for _ in range(2):
         teaching.iterate()
@@ -440,7 +440,7 @@ def test_a_missing_object_or_site_suggests_the_nearest_name():
     assert "'grasp_sight'" in said and "'grasp_site'" in said
 
 
-def test_a_place_without_all_its_ranges_is_refused():
+def test_placement_with_missing_ranges_is_refused():
     cfg = LiftYamCfg()
     term = EventTermCfg(
         func=manipulation.place_object,

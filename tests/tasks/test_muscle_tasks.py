@@ -88,7 +88,7 @@ def test_a_task_begins_in_its_pose_and_stays_finite(name):
     assert bool(reward.isfinite().all())
 
 
-def test_a_tasks_configurations_survive_being_written_down():
+def test_task_configurations_are_restored_from_their_file():
     for name in TASKS:
         task = load_task(name)
         configs = {"env": task.env(), "agent": task.on_cpu.rl()}
@@ -121,7 +121,7 @@ def is_sole(model, geom):
 
 
 def bottom(model, data, geom):
-    """Return the lowest of many points on the shape."""
+    """Return the lowest of many points on a geom."""
     ends = [data.geom_xpos[geom]]
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CAPSULE:
         axis = data.geom_xmat[geom].reshape(3, 3)[:, 2] * model.geom_size[geom, 1]
@@ -220,7 +220,7 @@ def flat(value, path=""):
     return found
 
 
-def test_a_policy_plays_with_the_muscles_that_it_learned_with(trained):
+def test_policy_plays_with_its_own_muscle_network(trained):
     folder, outcome = trained
     env = ManagerBasedRlEnv(small(num_envs=2))
     worlds = RslRlVecEnv(env)
@@ -242,7 +242,7 @@ def test_a_shipped_policy_contains_its_muscles_and_no_training_state(trained, tm
         assert torch.equal(value, saved[name])
 
 
-def test_worlds_of_an_evaluation_have_the_network_of_the_moment(tmp_path):
+def test_evaluation_uses_the_current_muscle_network(tmp_path):
     Spy.seen.clear()
     evaluated = EvaluationCfg(every=1, num_envs=2, max_steps=2)
     cfg = agent(2, evaluation=evaluated)
@@ -278,7 +278,7 @@ def checkpoint_state(folder):
 
 
 @pytest.mark.slow
-def test_random_poses_bring_the_network_near_the_optimum():
+def test_training_on_random_poses_approaches_the_optimum():
     cfg = small()
     cfg.actions["muscles"].network.hidden = (128, 128)
     env = ManagerBasedRlEnv(cfg)

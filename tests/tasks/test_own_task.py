@@ -76,7 +76,7 @@ def test_ten_lines_change_a_reward_a_command_and_add_a_term_that_trains() -> Non
     assert bool(((forward == 0.0) | ((forward >= 0.2) & (forward <= 0.6))).all())
 
 
-def test_a_subclass_comes_back_from_its_file() -> None:
+def test_subclass_is_restored_from_its_file() -> None:
     text = task_text("Slow-Walk", {"env": SlowWalkCfg(episode_length_s=3.0)})
     back = read_task(text, "a run", task={"env": SlowWalkCfg()})["env"]
     assert type(back) is SlowWalkCfg

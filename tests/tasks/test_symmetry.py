@@ -177,7 +177,7 @@ def roll_images(
 def state_difference(
     env: ManagerBasedRlEnv, joints: list[str], mirror: Mirror
 ) -> float:
-    """In double precision where the engine has it."""
+    """Maximum state difference, in float64 where the engine has it."""
     if env.sim.backend.engine == "native":
         poses, speeds = zip(
             *(
@@ -206,7 +206,7 @@ def command_columns(env: ManagerBasedRlEnv, group: str) -> torch.Tensor:
 
 
 @ROBOTS
-def test_a_robot_with_two_sides_alike_moves_as_its_mirror_image_does(
+def test_symmetric_robot_moves_like_its_mirror_image(
     robot: Robot,
 ) -> None:
     assert robot.mirror is not None
@@ -219,7 +219,7 @@ def test_a_robot_with_two_sides_alike_moves_as_its_mirror_image_does(
 
 @pytest.mark.slow
 @ROBOTS
-def test_so_it_does_on_warp(robot: Robot) -> None:
+def test_symmetric_robot_moves_like_its_mirror_image_on_warp(robot: Robot) -> None:
     assert robot.mirror is not None
     env = make(robot, backend="warp")
     state, *_ = roll_images(env, robot.mirror, steps=1)
@@ -247,7 +247,7 @@ def with_wrong_sign(mirror: Mirror, joint: str) -> Mirror:
     ],
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
-def test_a_wrong_sign_in_the_table_does_not_pass(robot: Robot, joint: str) -> None:
+def test_wrong_sign_in_the_symmetry_table_fails(robot: Robot, joint: str) -> None:
     assert robot.mirror is not None
     wrong = with_wrong_sign(robot.mirror, joint)
     names = joint_names(robot)
@@ -264,7 +264,7 @@ def joint_names(robot: Robot) -> list[str]:
 
 
 @ROBOTS
-def test_feet_on_the_ground_are_observed_as_in_a_mirror(robot: Robot) -> None:
+def test_foot_contacts_are_mirrored(robot: Robot) -> None:
     """The solver orders the contacts of the two worlds differently, so not to 1e-8."""
     assert robot.mirror is not None
     height = robot.entity_cfg().init_state.pos
@@ -387,7 +387,7 @@ def test_a_policy_learns_with_its_mirror_images(robot: Robot) -> None:
     assert losses[1] < 0.1 * losses[0]
 
 
-def test_it_is_turned_on_by_the_name_of_its_configuration() -> None:
+def test_symmetry_is_enabled_by_its_configuration_name() -> None:
     setting = Setting("agent.algorithm.symmetry_cfg", ("G1SymmetryCfg",))
     agent = apply({"agent": go1_rl()}, [setting])["agent"]
     assert agent.algorithm.symmetry_cfg == G1SymmetryCfg()

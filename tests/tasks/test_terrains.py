@@ -153,7 +153,7 @@ def test_mismatched_inputs_are_named(kind, message):
         one_tile(kind)
 
 
-def test_a_task_with_these_tiles_comes_back_from_its_file():
+def test_task_with_these_tiles_is_restored_from_its_file():
     def task(seed: int | None = None) -> VelocityG1Cfg:
         cfg = VelocityG1Cfg(seed=seed)
         assert cfg.scene.terrain is not None and cfg.scene.terrain.generator is not None

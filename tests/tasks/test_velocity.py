@@ -134,7 +134,9 @@ def test_steps_are_finite_and_need_no_second_solve(
 # To be watched.
 
 
-def test_play_is_calm_and_without_end(task: tuple[str, ManagerBasedRlEnv]) -> None:
+def test_play_has_no_pushes_and_no_time_limit(
+    task: tuple[str, ManagerBasedRlEnv],
+) -> None:
     name, _ = task
     is_rough = not name.endswith("Flat")
     cfg = load_task(name).play()
@@ -202,7 +204,7 @@ class MyG1Cfg(VelocityG1FlatCfg):
     episode_length_s: float = 7.0
 
 
-def test_a_task_of_ones_own_is_a_subclass() -> None:
+def test_user_task_is_a_subclass() -> None:
     env = make(MyG1Cfg())
     walk(env, 2)
     manager = env.reward_manager
@@ -233,7 +235,7 @@ def _twist(env: ManagerBasedRlEnv) -> Any:
     return env.command_manager.term("twist")
 
 
-def test_straight_ahead_is_straight_ahead() -> None:
+def test_forward_commands_have_no_sideways_velocity_or_heading() -> None:
     env = make(VelocityGo1FlatCfg(), 64)
     term = _twist(env)
     seen = {"forward": 0, "heading": 0, "standing": 0}

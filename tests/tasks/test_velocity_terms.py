@@ -183,7 +183,7 @@ def test_gravity_by_the_sensor_is_gravity_by_the_state(go1: ManagerBasedRlEnv) -
 STANDING, WALKING, RUNNING = {".*": 0.1}, {".*": 0.2}, {".*": 0.4}
 
 
-def test_the_posture_is_held_as_the_command_is_fast(go1: ManagerBasedRlEnv) -> None:
+def test_posture_widths_depend_on_the_commanded_speed(go1: ManagerBasedRlEnv) -> None:
     params = {
         "command_name": "twist",
         "std_standing": STANDING,
@@ -448,7 +448,7 @@ def steps(spec: mujoco.MjSpec) -> None:
 
 
 def elsewhere(spec: mujoco.MjSpec) -> None:
-    """Ground out of range of all rays."""
+    """Ground outside the range of all rays."""
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_BOX, size=[1.0, 1.0, 1.0], pos=[100.0, 0.0, 0.0]
     )
@@ -464,7 +464,7 @@ def test_foot_heights_match_the_geometry() -> None:
     torch.testing.assert_close(height, torch.full((2, 2), expected))
 
 
-def test_heights_between_two_updates_follow_the_facet() -> None:
+def test_foot_heights_between_ray_updates_follow_the_facet() -> None:
     env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()

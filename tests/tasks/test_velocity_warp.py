@@ -94,7 +94,7 @@ def compare(task: str, kinds: tuple[str, ...] = BOXES) -> list[Difference]:
 
 
 def undo_logarithm(env: ManagerBasedRlEnv) -> None:
-    """Make forces of what the critic sees of them, which blows small ones up."""
+    """Convert the critic's logarithmic observations to forces."""
     names = env.observation_manager.active_terms["critic"]
     whole = env.observation_manager.output["critic"]
     assert isinstance(whole, torch.Tensor)
@@ -112,7 +112,7 @@ def test_each_of_50_steps_equals_native_from_the_same_state(task: str) -> None:
     assert [d for d in found if not d.is_small] == []
 
 
-def test_height_fields_are_where_the_engines_part() -> None:
+def test_engines_differ_on_height_fields() -> None:
     """MuJoCo Warp 4.0.0 keeps at most four contacts of a geom with a height field.
 
     C keeps one for each prism. When this fails, height fields can be compared.

@@ -100,7 +100,7 @@ def test_bodies_sites_and_cameras_match_the_published_poses_at_100_configuration
                 np.testing.assert_allclose(own.xmat, other.xmat, rtol=0, atol=1e-6)
 
 
-def test_cameras_see_as_wide_as_published(ours):
+def test_camera_fields_of_view_are_published(ours):
     for camera in facts("yam")["cameras"]:
         own = ours.camera(camera["name"]).id
         for field in ("fovy", "intrinsic", "resolution"):
@@ -192,7 +192,7 @@ def test_the_home_pose_is_published_and_open_fingers_are_76_millimetres_apart():
     assert data.body("arm").xpos[2] == pytest.approx(0.01)
 
 
-def test_a_compensated_arm_stays_still_without_force():
+def test_arm_with_gravity_compensation_stays_still_without_torque():
     spec = build_entity(yam.yam_cfg(gravity_compensation=True), "robot")
     model = spec.compile()
     data = mujoco.MjData(model)

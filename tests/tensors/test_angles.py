@@ -11,7 +11,7 @@ from mjlab.tensors.math import quat_to_euler_xyz
 
 
 @pytest.mark.parametrize("pitch", [90.0, -90.0, 89.999, -89.999])
-def test_a_pitch_of_ninety_degrees_is_a_number_however_it_was_rounded(
+def test_pitch_of_90_degrees_is_finite_after_rounding(
     pitch: float,
 ) -> None:
     """A thousand rotations, some slightly longer than one by rounding."""

@@ -110,7 +110,7 @@ def test_lag_zero_is_the_value_just_appended():
         assert torch.equal(buffer.append_and_read(value), value)
 
 
-def test_a_reset_touches_no_other_world_bit_for_bit():
+def test_reset_leaves_other_worlds_bit_identical():
     cfg = DelayCfg(max_lag=4, update_period=3, hold_prob=0.3)
     rngs = WorldRng(8, 5, "cpu"), WorldRng(8, 5, "cpu")
     alone, disturbed = (DelayBuffer(cfg, (3,), rng, "d") for rng in rngs)
@@ -172,7 +172,7 @@ def test_held_lags_last_for_the_episode_and_are_drawn_at_the_reset():
     assert not torch.equal(buffer.lags, first)
 
 
-def test_after_a_reset_lags_are_those_of_a_delay_that_has_no_past():
+def test_lags_after_a_reset_equal_those_of_a_new_delay():
     rng = WorldRng(64, 0, "cpu")
     cfg = DelayCfg(max_lag=9, update_period=3)
     used = DelayBuffer(cfg, (), rng, "d")

@@ -21,7 +21,7 @@ def test_a_masked_write_equals_numpy_boolean_assignment(chosen, extra_dims):
     np.testing.assert_array_equal(dest.numpy(), expected)
 
 
-def test_rows_outside_the_mask_keep_their_bits_even_when_the_value_is_nan():
+def test_worlds_outside_the_mask_are_bit_identical_with_nan_values():
     dest = torch.tensor([[1.0, -0.0], [torch.nan, 2.0]])
     write_where(dest, torch.tensor([False, False]), torch.full((2, 2), torch.nan))
     assert dest.view(torch.int32).tolist() == (

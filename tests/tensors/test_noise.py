@@ -23,7 +23,7 @@ def make(cfg, shape=(2,), num_envs=3, seed=0):
     ("operation", "expected"),
     [("add", [4.0, 6.0]), ("scale", [3.0, 8.0]), ("abs", [1.0, 2.0])],
 )
-def test_a_constant_is_added_multiplied_or_put_in_place(operation, expected):
+def test_constant_noise_can_add_scale_or_replace(operation, expected):
     noise, _ = make(ConstantNoiseCfg(bias=(1.0, 2.0), operation=operation))
     value = torch.tensor([3.0, 4.0]).expand(3, 2).clone()
     assert noise(value).tolist() == [expected] * 3

@@ -325,7 +325,7 @@ def test_stepping_stones_have_their_size_gap_and_depth():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_a_stone_leaves_its_place_by_a_share_of_half_the_gap(share):
+def test_stepping_stones_are_displaced_by_a_fraction_of_half_the_gap(share):
     kind = SteppingStonesCfg(
         stone_size_range=(0.3, 0.3),
         stone_distance_range=(0.2, 0.2),
@@ -626,7 +626,7 @@ def test_columns_follow_proportions_and_no_kind_is_left_out():
     assert built(cfg).column_kinds == ("much",) * 4 + ("little",)
 
 
-def test_columns_are_divided_as_seats_by_webster():
+def test_columns_are_divided_by_the_webster_method():
     # Votes of three parties for seven seats, for which D'Hondt's divisors give 4, 2 and
     # 1.
     votes = {"a": 53.0, "b": 24.0, "c": 23.0}
@@ -635,7 +635,7 @@ def test_columns_are_divided_as_seats_by_webster():
     assert Counter(built(cfg).column_kinds) == {"a": 3, "b": 2, "c": 2}
 
 
-def test_column_shares_divide_worlds_by_proportion():
+def test_columns_divide_worlds_by_proportion():
     for curriculum in (False, True):
         terrain = built(rough_terrains(curriculum=curriculum))
         assert terrain.column_shares.sum() == pytest.approx(1.0)
@@ -694,7 +694,7 @@ def test_geoms_are_named_by_tile_in_group_zero_and_without_mass():
     assert model.body("terrain").mass[0] == 0.0
 
 
-def test_geoms_are_few_and_none_is_there_twice():
+def test_geoms_are_few_and_unique():
     for cfg, most in (
         (rough_terrains, 350),
         (stairs_terrains, 310),
@@ -882,7 +882,7 @@ def test_presets_are_new_each_time():
 # Plane, contacts, composition
 
 
-def test_a_plane_is_level_and_has_no_end():
+def test_plane_is_level_and_infinite():
     terrain = build_terrain(TerrainCfg())
     ground = Ground(terrain)
     assert ground.height(1e4, -1e4) == pytest.approx(0.0)

@@ -250,7 +250,7 @@ def defining_file(name: str, sources: dict[str, Source]) -> str | None:
 
 @cache
 def handed_on(source: Source) -> dict[str, str]:
-    """Return the names that a package imports, with their full names."""
+    """Return the names that a package re-exports, with their full names."""
     return {
         alias.asname or alias.name: source.absolute(node.level, node.module, alias.name)
         for node in (ast.walk(source.tree) if source.is_package else ())
@@ -272,7 +272,7 @@ def import_graph(sources: list[Source]) -> dict[str, dict[str, int]]:
 
 
 def find_circles(graph: dict[str, dict[str, int]]) -> set[frozenset[str]]:
-    """Return the groups of modules that all reach each other."""
+    """Return the groups of modules that import each other."""
     reached: dict[str, set[str]] = {}
     for start in graph:
         found, todo = set[str](), [start]
@@ -289,7 +289,7 @@ def find_circles(graph: dict[str, dict[str, int]]) -> set[frozenset[str]]:
 
 
 def circle_faults(sources: list[Source]) -> list[str]:
-    """Return the circles, with the lines of their imports."""
+    """Return import cycles, with the lines of their imports."""
     graph = import_graph(sources)
     faults = []
     for circle in find_circles(graph):
@@ -307,7 +307,7 @@ def circle_faults(sources: list[Source]) -> list[str]:
 
 
 def banned_faults(source: Source) -> list[str]:
-    """Meaningless room names, guesses at an interface, output without the logger."""
+    """Return forbidden room names, uses of `hasattr`, and output without the logger."""
     faults = []
     names = set(source.path.removesuffix(".py").split("/"))
     for name in names & {"utils", "util", "helpers", "common", "misc"}:
@@ -356,7 +356,7 @@ def engine_faults(sources: list[Source]) -> list[str]:
 
 
 def asks_an_engine(node: ast.AST) -> TypeGuard[ast.expr | ast.stmt]:
-    """Return whether a node compares with an engine's name, or names its class."""
+    """Return whether a node compares with an engine's name or names its class."""
     if isinstance(node, ast.Compare | ast.MatchValue):
         constants = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
         return any(value in ENGINE_NAMES for value in constants)

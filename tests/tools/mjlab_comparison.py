@@ -63,7 +63,7 @@ def compared() -> dict[str, type]:
 
 
 def of_bases(ours: type, table: dict[str, dict[str, Any]], field: str) -> Any:
-    """Return the row of a field, also from a base class."""
+    """Return the table row of a field, including rows of base classes."""
     rows = (table.get(base.__name__, {}).get(field) for base in ours.__mro__)
     return next((row for row in rows if row is not None), None)
 
@@ -191,7 +191,7 @@ def _member_row(name: str, member: str) -> Replacement | None:
 
 
 def has_arguments(ours: type, member: str, signature: str) -> bool:
-    """Return whether a call with mjlab's positional arguments has the same meaning."""
+    """Return whether mjlab's positional arguments mean the same here."""
     value = inspect.getattr_static(ours, member, None)
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__

@@ -101,7 +101,7 @@ def test_a_scheduled_command_is_within_the_ranges_of_the_task():
     np.testing.assert_allclose(told, expected, atol=1e-6)
 
 
-def test_a_hand_takes_over_from_the_schedule():
+def test_manual_command_overrides_the_schedule():
     player = drive_of({})
     (drive,) = player.drives.values()
     drive.steer((0.3, -0.1, 0.2), world=None)

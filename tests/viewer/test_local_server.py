@@ -126,7 +126,7 @@ def test_viser_sends_the_scene_to_its_own_page(server):
         assert page.recv(timeout=30.0)
 
 
-def test_the_servers_of_others_are_left_alone(server):
+def test_other_viser_servers_are_unchanged(server):
     """Functions replaced during viser's start are restored."""
     assert websockets.asyncio.server.serve.__module__ == "websockets.asyncio.server"
     other = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)

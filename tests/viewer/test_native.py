@@ -110,7 +110,7 @@ def test_the_mouse_pushes_the_shown_world_until_it_is_released(
     assert not forces.any()
 
 
-def test_another_world_is_not_pushed_after_a_change(viewer: NativeViewer) -> None:
+def test_force_ends_when_another_world_is_shown(viewer: NativeViewer) -> None:
     forces = viewer.player.env.sim.data.qfrc_applied
     viewer.draw()
     hold(viewer, active=True)

@@ -416,7 +416,7 @@ DragPhase = Literal["start", "update", "end"]
 
 
 def drag(page: WebViewer, phase: DragPhase, **pose: tuple[float, ...]) -> None:
-    """Simulate a visitor who drags the handles."""
+    """Simulate a visitor dragging the handles."""
     handles = page.drags[0].handles
     for name, value in pose.items():
         setattr(handles._impl, name, np.array(value))

@@ -93,7 +93,7 @@ def test_an_empty_grid_is_refused():
 # Marks.
 
 
-def test_marks_of_a_world_that_is_not_shown_are_left_out():
+def test_marks_of_hidden_worlds_are_omitted():
     marks = Marks([2])
     marks.add_arrow(0, (0, 0, 0), (1, 0, 0))
     marks.add_arrow(2, (0, 0, 0), torch.tensor([1.0, 0.0, 0.0]))
@@ -115,7 +115,7 @@ def test_an_arrow_reaches_from_its_start_to_its_end_in_the_scene():
     np.testing.assert_allclose(geom.rgba, (0.0, 1.0, 0.0, 0.5))
 
 
-def test_marks_beyond_the_room_of_a_scene_are_left_out():
+def test_marks_beyond_the_capacity_of_a_scene_are_omitted():
     model, _ = boxed()
     scene = mujoco.MjvScene(model, maxgeom=2)
     marks = Marks([0])
@@ -407,7 +407,7 @@ def test_a_video_without_ffmpeg_names_the_package_to_install(tmp_path, monkeypat
         Video(tmp_path / "out.mp4", 20.0)
 
 
-def test_the_room_is_there_before_mujoco_is():
+def test_importing_prepare_gl_does_not_import_mujoco():
     """So that the backend can be selected before it is imported."""
     code = (
         "import json, os, sys\n"

@@ -73,7 +73,7 @@ def test_a_player_waits_for_the_rest_of_a_step():
     assert player.seconds_to_next == pytest.approx(0.8 * STEP / 10.0)
 
 
-def test_a_long_wait_is_not_made_up_for():
+def test_long_stall_is_not_caught_up():
     player, clock = make_player()
     times = iter([clock.now + 60.0] + [clock.now + 60.0 + 0.02 * i for i in range(99)])
     player._clock = lambda: next(times)  # Each reading of the clock costs 20 ms.
@@ -173,7 +173,7 @@ def test_random_actions_follow_the_seed_and_fill_their_range():
     assert abs(first.mean()) < 0.1
 
 
-def test_a_speed_that_is_none_is_refused():
+def test_invalid_speed_is_refused():
     player, _ = make_player()
     with pytest.raises(ValueError, match="speed=0"):
         player.set_speed(0.0)
@@ -284,7 +284,7 @@ def test_the_page_shows_which_muscles_of_the_chosen_world_work():
 
 
 def press(handle: Any) -> None:
-    """Simulate a visitor who uses a control."""
+    """Simulate a visitor using a control."""
     from viser import GuiEvent
 
     callbacks = list(handle._impl.update_cb)

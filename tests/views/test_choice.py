@@ -190,7 +190,7 @@ def test_each_row_of_a_view_of_two_is_written_to_its_own_member(scene: Scene):
         assert not same.any()
 
 
-def test_the_absent_are_not_written(scene: Scene):
+def test_absent_objects_are_not_written(scene: Scene):
     everyone, present = torch.ones(scene.num_envs) > 0.0, some(scene)
     merged = views.of(scene).merge_entities(MEMBERS, draw(scene), present)
     before = scene.sim.data.qpos.clone()
@@ -260,7 +260,7 @@ def test_members_of_different_kinds_are_an_error(four: Scene):
         views.of(four).merge_entities(["cube", "cup"], torch.tensor([0, 1, 0, 1]))
 
 
-def test_a_merged_view_is_no_member_of_another(four: Scene):
+def test_merged_views_cannot_be_merged(four: Scene):
     merged = views.of(four).merge_entities(["cube", "full"], torch.tensor([0, 1, 0, 1]))
     with pytest.raises(MergeError) as error:
         views.of(four).merge_entities([merged, "brick"], torch.tensor([0, 1, 0, 1]))
@@ -303,7 +303,7 @@ def test_an_invalid_choice_is_an_error_when_the_view_is_created(four: Scene):
     assert "`present` is torch.int64 on cpu" in complaint(fine, fine)
 
 
-def test_no_member_is_written_where_one_of_them_cannot_be(four: Scene):
+def test_invalid_write_changes_no_member(four: Scene):
     merged = views.of(four).merge_entities(["cube", "lamp"], torch.tensor([0, 1, 0, 1]))
     before = four.sim.data.qvel.clone()
     with pytest.raises(ViewError, match="'lamp' has a fixed base"):

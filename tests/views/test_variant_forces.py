@@ -102,5 +102,5 @@ def test_a_fixed_table_bears_the_weight_of_the_object_of_each_world(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("merged", [False, True])
-def test_so_it_does_on_the_warp_engine(merged: bool) -> None:
+def test_fixed_table_bears_the_weight_on_warp(merged: bool) -> None:
     check_weights("warp", merged=merged)

@@ -444,7 +444,7 @@ def test_a_world_has_the_same_object_whatever_the_number_of_worlds() -> None:
     assert other.variants["object"].names() != names
 
 
-def test_weights_are_shares_of_the_worlds() -> None:
+def test_weights_are_fractions_of_the_worlds() -> None:
     weights = {"box": 3.0, "sphere": 1.0, "mesh": 0.0}
     options = only("box", "sphere", "mesh")
     cfg = VariantsCfg(options=options, weights=weights, absent=0.2)
@@ -722,7 +722,7 @@ def test_an_option_that_cannot_be_built_is_named() -> None:
     assert "This error occurred in the option 'none'." in error.value.__notes__
 
 
-def test_edits_of_an_option_count() -> None:
+def test_edits_of_an_option_are_applied() -> None:
     slippery = dataclasses.replace(
         objects()["box"],
         collisions=(CollisionCfg(geom_names=".*", friction=(0.1,)),),

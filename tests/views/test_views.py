@@ -91,7 +91,7 @@ def test_the_packed_state_equals_the_reads_of_every_entity(scene: Scene):
         assert torch.equal(packed[..., 7:], entity.data.body_vel_w)
 
 
-def test_the_packed_state_is_computed_once_and_again_after_a_step():
+def test_packed_state_is_computed_once_per_step():
     scene = make_world(furniture(), 2).scene
     first = views.of(scene).rigid_body_data
     assert views.of(scene).rigid_body_data is first
@@ -344,7 +344,7 @@ def lift(env: ManagerBasedRlEnv) -> torch.Tensor:
     return views.of(env.scene).view("cube").net_contact_force[:, 2]
 
 
-def test_terms_read_views_and_forces_of_the_present_state():
+def test_terms_read_current_views_and_forces():
     cfg = ManagerBasedRlEnvCfg(
         decimation=4,
         episode_length_s=9.0,

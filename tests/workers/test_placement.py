@@ -200,7 +200,7 @@ def test_the_script_prints_the_placement_and_every_tensors_device(
 
 
 @pytest.mark.slow
-def test_killing_a_worker_ends_the_run_and_leaves_a_good_checkpoint(
+def test_killed_worker_ends_the_run_with_a_valid_checkpoint(
     tmp_path: Path,
 ) -> None:
     process = start(tmp_path, "--placement", "dual", "--workers", "2")

@@ -22,7 +22,7 @@ def test_a_figure_of_a_curriculum_is_the_mean_over_workers(name: str) -> None:
     assert merged["pos"].tolist() == [[0.0] * 3] * 2 + [[1.0] * 3] * 2
 
 
-def test_a_worker_leaves_it_to_the_whole_to_give_up_on_lost_worlds() -> None:
+def test_only_the_parent_process_stops_for_diverged_worlds() -> None:
     """One of its four worlds is a quarter of its own, and a small part of all."""
     cfg: ManagerBasedRlEnvCfg = CartpoleBalanceCfg(max_nonfinite_share=0.01)
     own = shard_cfg(cfg, 4, seed=3)

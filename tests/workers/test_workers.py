@@ -164,7 +164,7 @@ def test_workers_have_one_thread_and_no_gpu(workers: WorkerEnv) -> None:
         assert b"OMP_NUM_THREADS=1" in variables
 
 
-def test_training_with_workers_is_training_without(
+def test_training_with_workers_equals_training_in_one_process(
     workers: WorkerEnv, alone: ManagerBasedRlEnv, tmp_path: Path
 ) -> None:
     start = alone.get_state()
@@ -326,7 +326,7 @@ def fails_in_workers(env: Any) -> torch.Tensor:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_worker_that_dies_or_hangs_ends_the_run_soon(
+def test_dead_or_hanging_worker_ends_the_run(
     number: signal.Signals,
 ) -> None:
     env = make_workers(2, timeout_s=4.0)

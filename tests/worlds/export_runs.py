@@ -169,10 +169,11 @@ def record(
 
 
 def errors(file: OnnxPolicy, moments: list[Moment]) -> tuple[float, float]:
-    """Largest error of the file's actions, and of its targets, over a recording.
+    """Largest error of the file's actions and targets over a recording.
 
-    Relative to the largest number of the answer where that is above 1: float32 rounds
-    to a share of what is summed. The targets of a world that was reset are gone.
+    Errors are relative to the largest output where it exceeds 1, because float32
+    rounding grows with the summed values. Targets of worlds that were reset are
+    excluded.
     """
     worlds = len(moments[0].begins)
     policies = [file.another() for _ in range(worlds)]

@@ -53,7 +53,7 @@ def agent_cfg(iterations: int = 2, **more: Any) -> CartpoleAgentCfg:
 
 
 class Display:
-    """Display of a training run that keeps what it gets."""
+    """Training display that stores its input."""
 
     def __init__(self) -> None:
         self.said: list[str] = []

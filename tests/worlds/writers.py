@@ -1,4 +1,4 @@
-"""Writers of files, for tests that end or break them at each call of the system."""
+"""File writers, for tests that kill them or let each system call fail."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ from tests.tasks.test_shipped import TRAINED
 
 
 class Writer(NamedTuple):
-    """A writer, and a reader of what it wrote."""
+    """A writer of a file, and a reader of its contents."""
 
     write: Callable[[], object]
     read: Callable[[], Any]
@@ -47,7 +47,7 @@ def save(folder: Path) -> Writer:
 
 
 def first_save(folder: Path) -> Writer:
-    """The first of a run: there is none before, and its folder is new."""
+    """First save of a run, in a new folder."""
     checkpoints = Checkpoints(folder / "run" / "checkpoints")
 
     def write_one() -> None:
@@ -61,7 +61,7 @@ def first_save(folder: Path) -> Writer:
 
 
 def replace_best(folder: Path) -> Writer:
-    """One file takes the place of another, and its manifest that of the other's."""
+    """Replace the best checkpoint and its manifest."""
     checkpoints = Checkpoints(folder / "checkpoints")
 
     def write_one(number: int) -> None:

@@ -191,7 +191,7 @@ def _expansions(world: zoo.Zoo) -> None:
     world.check(data, "30 steps with masses of its own", exact=False)
 
 
-def test_the_table_of_the_docs_is_of_these_files() -> None:
+def test_table_in_the_docs_lists_these_files() -> None:
     if ABSENT:
         pytest.skip(f"{', '.join(ABSENT)}: not installed")
     page = PAGE.read_text("utf-8")
