@@ -9,7 +9,7 @@ from mjlab.exam.streams import Purpose, Stream
 
 
 class ArmWalk:
-    """Random joint targets for the arms of several runs. The right arm mirrors the left."""
+    """Random joint targets for both arms of several runs, mirrored left to right."""
 
     def __init__(self, robot: ExamRobot, arms: Arms, runs: range) -> None:
         """Start in the stance. `targets` draws a new goal every `arms.goal_s`."""
@@ -71,7 +71,7 @@ class ArmWalk:
 
 
 class HandSpace:
-    """Limits of hand positions: in front of their stance position, and below the chin."""
+    """Limits of hand positions: in front of the hands' stance, and below the chin."""
 
     def __init__(self, robot: ExamRobot, arms: Arms) -> None:
         """Compute the limits from the stance."""

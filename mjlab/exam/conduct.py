@@ -46,8 +46,8 @@ def conduct(
 ) -> LevelResults:
     """Run a level of an exam.
 
-    Calls with equal arguments give bit-identical results. A different number of runs in
-    a block can change the last digits of a result, because networks sum in an order that
+    Calls with equal arguments give bit-identical results. The last digits of a run can
+    change with the number of runs in its block, because networks sum in an order that
     depends on the batch size.
 
     Args:

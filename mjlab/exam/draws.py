@@ -14,7 +14,7 @@ from mjlab.exam.streams import Purpose, Stream
 
 @dataclass(frozen=True)
 class Route:
-    """Targets of each run, relative to the base's planar pose in the first control step."""
+    """Targets of each run, in the base's yaw frame in the first control step."""
 
     places: np.ndarray
     """Positions, m, shape (runs, targets, 2)."""

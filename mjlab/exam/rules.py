@@ -48,7 +48,7 @@ class Punches:
     """Time at which the upper bound reaches `ceiling`, s."""
 
     def ceiling_at(self, seconds: float) -> float:
-        """Return the upper bound of the force, N, for a target that starts at `seconds`."""
+        """Return the largest force, N, for a target that starts at `seconds`."""
         grown = min(seconds / self.growth_s, 1.0)
         return self.ceiling * (self.first + (1.0 - self.first) * grown)
 
@@ -149,7 +149,7 @@ class Exam:
     """Height of the base below which the robot counts as fallen, m."""
 
     foot_loads: tuple[float, float]
-    """Contact forces above which a foot touches down, and below which it lifts off, N."""
+    """Contact forces at which a foot touches down and lifts off (hysteresis), N."""
 
     targets: Targets = Targets()
     punches: Punches = Punches()

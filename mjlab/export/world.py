@@ -118,7 +118,7 @@ class World(Simulated):
                 self.held[name] = one_line(error)
 
     def _is_traceable(self, name: str) -> bool:
-        """Return whether an output can be traced; if not, store the reason in `held`."""
+        """Return whether an output can be traced; store the reason in `held` if not."""
         try:
             self.graph([name])
         except Exception as error:  # Terms of users can raise anything.
@@ -199,7 +199,7 @@ class World(Simulated):
             self._file = self.graph(kept)
 
     def _dials(self) -> Iterator[dict[str, Any]]:
-        """Yield contract entries of the command states that a user can set in a page."""
+        """Yield contract entries of command states that users of a page can set."""
         for name, term in self._commands.items():
             for dial in term.dials():
                 state = f"{name}_{dial.state}"

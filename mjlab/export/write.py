@@ -275,7 +275,7 @@ def _on_time(term: ObservationTermCfg) -> ObservationTermCfg:
 
 
 def _unblocked(term: ActionTermCfg | None) -> ActionTermCfg | None:
-    """Set a muscle action's block size to one world, so that its network is not padded."""
+    """Set a muscle action's block size to one world, which avoids padding."""
     is_muscle = isinstance(term, MuscleActionCfg)
     return dataclasses.replace(term, block=1) if is_muscle else term
 

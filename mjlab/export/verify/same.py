@@ -105,7 +105,7 @@ def _joints(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
 
 
 def _axes(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
-    """Yield joints whose axis in the world differs in the default pose, root upright."""
+    """Yield joints whose axis differs, in the default pose with an upright root."""
     axes = []
     for each in (robot, scene):
         data = mujoco.MjData(each.model)
