@@ -19,7 +19,7 @@ _NEAR_GROUND = 0.2
 height."""
 
 _SOLE = 0.004
-"""Largest height above a foot's lowest point at which a point belongs to the sole, m."""
+"""Points of a foot up to this height above its lowest point belong to the sole, m."""
 
 _FLAT = 0.015
 """Smallest width of a flat sole, m."""

@@ -1,4 +1,4 @@
-"""Choose motors for a robot: torque limits, armature, and gains that hold the stance."""
+"""Choose motors for a robot: torque limits, armatures and gains."""
 
 import math
 from collections.abc import Mapping, Sequence

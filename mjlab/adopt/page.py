@@ -48,7 +48,7 @@ def write_page(robot: Adopted, folder: Path, *, pictures: bool = True) -> Path:
 
 
 def _leg_rows(robot: Adopted) -> list[list[str]]:
-    """Return a table row per leg: foot, geoms of the sole, joints, half of the stride."""
+    """Return a table row per leg: foot, sole geoms, joints, half of the stride."""
     return [
         [leg.foot, ", ".join(leg.geoms), ", ".join(leg.joints), str(leg.clock)]
         for leg in robot.legs
@@ -56,7 +56,7 @@ def _leg_rows(robot: Adopted) -> list[list[str]]:
 
 
 def _motor_rows(robot: Adopted) -> list[list[str]]:
-    """Return a table row per joint: use, stance, torque limit, inertia, gains, scale."""
+    """Return a table row per joint: use, stance, torque limit, inertia and gains."""
     return [
         [
             joint,

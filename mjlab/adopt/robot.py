@@ -226,7 +226,7 @@ def _legs_in_some_pose(posed: Posed, notes: Notes, feet: Sequence[str]) -> list[
 
 
 def _poses(posed: Posed) -> Iterator[dict[str, float]]:
-    """Yield joint positions of the reference pose and of all keyframes, within limits."""
+    """Yield the reference pose and all keyframes, as joint positions within limits."""
     model = posed.model
     for qpos in (model.qpos0, *model.key_qpos):
         pose = {j: float(qpos[model.jnt_qposadr[i]]) for j, i in posed.joints.items()}

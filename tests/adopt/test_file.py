@@ -133,7 +133,7 @@ REFUSED = {
     "one leg": (
         "robot.urdf",
         urdf(),
-        "Found 1 foot; a walking robot needs two",
+        "Found 1 foot; a walking robot needs at least two",
     ),
     "no geoms": (
         "robot.xml",
@@ -165,11 +165,11 @@ REPAIRED = {
     ),
     "triangle inequality": (
         with_shank(inertial(inertia='diaginertia="1 .1 .1"')),
-        "'left_shank', 'right_shank' breaks the triangle inequality",
+        "'left_shank', 'right_shank' violates the triangle inequality",
     ),
     "mass of zero": (
         with_shank(inertial(mass="0", inertia='diaginertia="0 0 0"')),
-        "'left_shank', 'right_shank' moves, and has no mass",
+        "'left_shank', 'right_shank' can move but has no mass",
     ),
     "missing mesh": (
         changed("<worldbody>", f"<asset>{MESH}</asset><worldbody>").replace(
