@@ -1,4 +1,4 @@
-"""Find a stance: bent legs, feet below the hips, level soles, balanced above the feet."""
+"""Find a balanced stance with bent legs, feet below the hips and level soles."""
 
 from collections.abc import Mapping, Sequence
 

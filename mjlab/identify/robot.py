@@ -169,7 +169,7 @@ def _entity_name(entities: Mapping[str, object], name: str | None) -> str:
 
 
 def _reduce(spec: mujoco.MjSpec, model: mujoco.MjModel, moving: set[str]) -> None:
-    """Reduce the spec in place to the moving joints. Fix others in the keyframe pose."""
+    """Reduce the spec in place to the moving joints; fix others in the keyframe pose."""
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key(KEYFRAME).id)
     mujoco.mj_kinematics(model, data)
@@ -288,7 +288,7 @@ def _owners(
 def _as_servo(
     actuator: mujoco.MjsActuator, cfg: IdealPdActuatorCfg, joint: str
 ) -> None:
-    """Convert a PD law to a MuJoCo position servo, which differs only in integration."""
+    """Convert a PD law to a MuJoCo position servo, which integrates it differently."""
     (kp,), (kd,) = cfg.numbers("stiffness", [joint]), cfg.numbers("damping", [joint])
     (limit,) = cfg.numbers("effort_limit", [joint])
     actuator.set_to_position(kp=kp, kv=kd)

@@ -14,7 +14,7 @@ STEP = 0.001
 """Physics timestep of the twin, s, smaller than that of the identification."""
 
 POSITION_NOISE, VELOCITY_NOISE = 5e-4, 2e-2
-"""Standard deviations of position noise (rad or m) and velocity noise (rad/s or m/s)."""
+"""Standard deviation of noise in positions (rad or m) and velocities (rad/s or m/s)."""
 
 _SHARES = {
     "armature": (0.6, 1.6),
