@@ -175,8 +175,8 @@ def _ending_pays(course: Course) -> Iterator[Diagnosis]:
         kind="ending_pays",
         certainty=0.97,
         what=(
-            f"Short episodes have the best return: episodes shrank from {peak:.3g} to "
-            f"{last:.3g} steps, and the mean reward per step is {reward:.3g}."
+            f"Ending early gives the best return: episodes shrank from {peak:.3g} to "
+            f"{last:.3g} steps, and the reward per step is {reward:.3g}."
         ),
         advice=advice,
         settings=settings,
@@ -220,7 +220,7 @@ def _drowning_terms(course: Course) -> Iterator[Diagnosis]:
             f"The reward {name} dominates: it is {rates[name]:+.3g} per second, while "
             f"the absolute values of the other {len(rates) - 1} sum to {rest:.3g}."
         ),
-        advice="reduce its weight, so that it is about as large as all others together.",
+        advice="reduce its weight, so that it is as large as all others together.",
         settings={_option("env", "rewards", name, "weight"): f"{weight:.2g}"},
     )
 

@@ -126,7 +126,7 @@ class FootSteps:
     """Duration of each complete swing, s."""
 
     clearances: Array
-    """Maximum height of the foot in each swing, above its median height in contact, m."""
+    """Maximum foot height in each swing, above the median height in contact, m."""
 
     lengths: Array
     """Distance of the foot ahead of the opposite foot at each landing, m."""

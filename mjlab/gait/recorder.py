@@ -33,7 +33,7 @@ class SampleBuffer(ManagerTermBase):
         self._next.zero_()
 
     def taken(self) -> Mapping[str, Any]:
-        """Return the samples since `begin` by quantity, shape (samples, num_envs, ...)."""
+        """Return the samples since `begin` by name, shape (samples, num_envs, ...)."""
         count = int(self._next)
         return {
             name: kept[:count].double().cpu().numpy()
@@ -41,7 +41,7 @@ class SampleBuffer(ManagerTermBase):
         }
 
     def keep(self, **quantities: torch.Tensor) -> torch.Tensor:
-        """Store a sample of each quantity; return 0 as the metric, shape (num_envs,)."""
+        """Store a sample of each quantity; return zeros as the metric, (num_envs,)."""
         last = self._next.clamp(max=self._capacity - 1)
         for name, value in quantities.items():
             if name not in self._samples:

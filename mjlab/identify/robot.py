@@ -169,7 +169,7 @@ def _entity_name(entities: Mapping[str, object], name: str | None) -> str:
 
 
 def _reduce(spec: mujoco.MjSpec, model: mujoco.MjModel, moving: set[str]) -> None:
-    """Reduce the spec in place to the moving joints; fix others in the keyframe pose."""
+    """Reduce the spec in place to the moving joints; fix others at the keyframe."""
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key(KEYFRAME).id)
     mujoco.mj_kinematics(model, data)

@@ -63,7 +63,7 @@ class Metrics:
     """Iterations in the file, ascending."""
 
     joins: list[int]
-    """Iterations from which the run was resumed, so that later lines were replaced."""
+    """Last iteration before each resume that replaced later lines."""
 
     damaged: int
     """Number of invalid lines, not counting an incomplete last line."""
