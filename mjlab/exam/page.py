@@ -110,7 +110,7 @@ def _survival(record: ExamRecord) -> Chart:
         )
     return Chart(
         title="Runs without a fall",
-        up="share of runs",
+        up="fraction of runs",
         across="seconds",
         lines=lines,
         whole=(0, round(record.exam.seconds)),

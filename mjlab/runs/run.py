@@ -54,7 +54,7 @@ VIDEO_SUFFIXES = (".mp4", ".webm", ".gif")
 """Suffixes of video files that browsers can play."""
 
 VIDEOS = "videos"
-"""Name of a run's video folder. Its subfolder `train` has videos recorded in training."""
+"""Name of a run's video folder. Its subfolder `train` has videos from training."""
 
 KEPT_DEFAULTS = "defaults.json"
 """Name of the file with the task's configurations before the user's changes."""

@@ -62,7 +62,7 @@ class RayTrial(tune.Trainable):
         self._process = TrialProcess(trials, f"trial-{self.trial_id}", texts)
 
     def step(self) -> dict[str, Any]:
-        """Wait for a new score or the end of the trial; return the best score so far."""
+        """Wait for a new score or the trial's end; return the best score so far."""
         while True:
             # Check this before reading scores, so that the last score is not missed.
             is_over = self._process.is_over()
