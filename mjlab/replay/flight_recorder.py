@@ -21,7 +21,7 @@ from mjlab.sim.engine import EngineError
 _log = logging.getLogger(__name__)
 
 STATE = ("qpos", "qvel", "act", "ctrl")
-"""Recorded fields of MuJoCo's data: the state before each step, and the last controls."""
+"""Recorded fields of MuJoCo's data: state before each step, and last controls."""
 
 
 class FlightRecorder(StepObserver):
@@ -116,7 +116,7 @@ class FlightRecorder(StepObserver):
         self._count += 1
 
     def interrupted(self) -> None:
-        # The state was replaced outside of a step, so a replay cannot continue.
+        # Worlds were reset or their state was replaced, so a replay cannot continue.
         self._clear()
 
     def before_counts(self) -> None:
@@ -178,7 +178,7 @@ class FlightRecorder(StepObserver):
         ]
 
     def _bad_observations(self) -> torch.Tensor:
-        """Return the mask of worlds with a non-finite observation, shape (num_envs,)."""
+        """Return a mask of worlds with a non-finite observation, shape (num_envs,)."""
         outputs = [
             tensor
             for group in self._env.observation_manager.output.values()

@@ -183,7 +183,7 @@ class LeRobotFolder:
         return {name: self._merged(f"stats/{name}") for name in self._features}
 
     def _merged(self, prefix: str) -> dict[str, Any]:
-        """Combine the episodes' statistics of a feature into statistics of all steps."""
+        """Combine a feature's statistics per episode into statistics of all steps."""
         parts = {
             kind: np.array([episode[f"{prefix}/{kind}"] for episode in self._episodes])
             for kind in ("min", "max", "mean", "std", "count")
@@ -231,7 +231,7 @@ def _column(rows: np.ndarray) -> list[Any]:
 
 
 def _stats(rows: np.ndarray) -> dict[str, list[Any]]:
-    """Return statistics of a feature. Images have them per channel, scaled to [0, 1]."""
+    """Return statistics of a feature; for images per channel, scaled to [0, 1]."""
     is_picture = _is_picture(rows)
     values = rows / 255.0 if is_picture else np.asarray(rows, dtype=np.float64)
     values = values if values.ndim > 1 else values[:, None]

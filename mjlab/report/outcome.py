@@ -184,7 +184,7 @@ def _gait(worlds: Any) -> GaitResult | None:
 
 
 def _is_gait(worlds: Any) -> bool:
-    """Return whether a value has the layout of gait metrics by condition and command."""
+    """Return whether a value has gait metrics by condition and command."""
     if not isinstance(worlds, dict) or not worlds or worlds.keys() - ERRORS.keys():
         return False
     by_command = list(worlds.values())

@@ -39,7 +39,7 @@ class Scale:
         return [(i * step, _tick(i * step, step)) for i in range(first, last + 1)]
 
     def _round_ratios(self, most: int) -> list[float]:
-        """Return powers of ten; if there are fewer than three, also 2 and 5 times them."""
+        """Return powers of ten; if there are few, also 2 and 5 times these powers."""
         first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
         if last - first >= 2:
             every = -(-(last - first + 1) // most)

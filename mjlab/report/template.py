@@ -36,7 +36,7 @@ def render_page(name: str, *, start: float, package: str = _SHARED, **data: Any)
 
 @functools.cache
 def templates(package: str = _SHARED) -> Environment:
-    """Return an environment with the templates of a package and the shared templates."""
+    """Return a Jinja environment with templates of a package and shared templates."""
     packages = dict.fromkeys([package, _SHARED])
     found = Environment(
         loader=ChoiceLoader([PackageLoader(one) for one in packages]),

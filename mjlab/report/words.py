@@ -122,7 +122,7 @@ class Title:
     """Unit of the values, or a short explanation."""
 
     is_term: bool = False
-    """Whether the name is an identifier, such as a term's name, shown in a code font."""
+    """Whether the name is an identifier, which is shown in a code font."""
 
 
 _TITLES = {
