@@ -212,8 +212,7 @@ def _note_frame(spec: mujoco.MjSpec, notes: Notes) -> None:
 
 
 def _legs_in_some_pose(posed: Posed, notes: Notes, feet: Sequence[str]) -> list[Leg]:
-    """Find the legs in the model's reference pose, else in the first keyframe that has
-    legs."""
+    """Find the legs in the reference pose, else in the first keyframe with legs."""
     fault: AdoptError | None = None
     for pose in _poses(posed):
         posed.place(pose)

@@ -94,8 +94,11 @@ class HandSpace:
         self._highest = float(anchor[2, 0]) + arms.chin_height
 
     def allows(self, left: np.ndarray) -> bool:
-        """Return whether both hands are within limits, for joint positions of the left
-        arm."""
+        """Return whether both hands are within limits.
+
+        Args:
+            left: Joint positions of the left arm, rad. The right arm mirrors them.
+        """
         self._data.qpos[self._left] = left
         self._data.qpos[self._right] = left * self._arms.mirror
         mujoco.mj_kinematics(self._model, self._data)

@@ -98,8 +98,7 @@ class Rewards(Simulated):
         return self.graph(names)
 
     def _states(self) -> Values:
-        """Return the live state tensors. Read them again after each call of a term,
-        which can replace them."""
+        """Return the live state tensors, by name. A call of a term can replace them."""
         env = self.tracer.env
         actions = env.action_manager
         earlier = (actions.prev_action, actions.prev_prev_action)

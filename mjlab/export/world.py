@@ -62,8 +62,7 @@ class World(Simulated):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the policy needs no world model: it has no input that this model
-        computes."""
+        """Whether the model computes no input, so that the file does not need it."""
         return self._file is None or not self._file.outputs
 
     @property

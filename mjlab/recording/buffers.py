@@ -148,7 +148,7 @@ class CopyStream:
         self._event = torch.cuda.Event()
 
     def pin(self, memory: torch.Tensor) -> None:
-        """Pin host memory until this object is deleted, so that copies are asynchronous."""
+        """Pin host memory for asynchronous copies, until this object is deleted."""
         runtime: Any = torch.cuda.cudart()
         place = memory.data_ptr()
         torch.cuda.check_error(int(runtime.cudaHostRegister(place, memory.nbytes, 0)))
@@ -256,7 +256,7 @@ class DeviceBuffer(StepBuffer):
         return torch.cat([_as_bytes(values[name], n) for name in names], dim=1)
 
     def _switch_halves(self) -> None:
-        """Start to copy the filled half to the host, and continue with the other half."""
+        """Start to copy the filled half to the host; continue with the other half."""
         self._finish_copy()
         self._channel.take_block(self._block)
         k, half, number = self._block_rows, self._half, self._row

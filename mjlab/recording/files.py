@@ -111,7 +111,7 @@ class EpisodeFile:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until the episodes in memory must be saved, s. None if there are none."""
+        """Time until episodes in memory must be saved, s. None if there are none."""
         if not self._unsaved:
             return None
         return max(0.0, self._since + SAVE_S - time.monotonic())
@@ -242,7 +242,7 @@ def read_index(path: Path) -> dict[str, Any]:
 
 
 def _join(path: Path, *, clean: bool) -> dict[str, Any]:
-    """Copy the episodes of all parts to one file; return the content of the JSON list."""
+    """Copy the episodes of all parts to one file; return the JSON list's content."""
     parts, unfinished = part_files(path), temporary_beside(path)
     size = sum(part.stat().st_size for part in parts)
     free = shutil.disk_usage(path.parent).free

@@ -251,9 +251,10 @@ class EpisodeEncoder:
             dataset.write(h5s.ALL, h5s.ALL, np.ascontiguousarray(value), kind)
 
     def _storage(self, value: np.ndarray) -> Any:
-        """Return the storage settings of an array: in the header, chunked or contiguous.
+        """Return the storage settings of an array.
 
-        Only contiguous data, which are large records, have no checksum.
+        Small arrays are stored in the header, others in chunks, both with checksums.
+        Large records are contiguous and have no checksum.
         """
         if value.nbytes <= (_SMALL if value.shape else _MOST_OF_HEADER):
             return self._in_header

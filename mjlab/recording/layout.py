@@ -37,8 +37,8 @@ class Ending(IntEnum):
     """The episode ends and is not written."""
 
     REQUESTED = 4
-    """The held episode is written, and the current one continues. If no episode is held,
-    the current episode ends and is written."""
+    """The held episode is written, and the current episode continues. If no episode is
+    held, the current episode ends and is written."""
 
     WRITTEN_EMPTY = 5
     """The episode ends and is written, even if it has no step."""

@@ -93,7 +93,7 @@ class RecordedEpisode:
             return path in self._group or self._of_record(path) is not None
 
     def read(self, path: str) -> torch.Tensor:
-        """Return the tensor at a path. For most paths, its first dimension is the step."""
+        """Return the tensor at a path. For most paths, the first dimension is steps."""
         with self._reading(path):
             value = self._of_record(path)
             if value is None and path in self.names:

@@ -226,7 +226,7 @@ class DumpFolder:
         return image
 
     def _has_room(self, size: int) -> bool:
-        """Return whether another dump fits the limits; report an exceeded limit once."""
+        """Return whether another dump fits the limits; report the limit only once."""
         sizes = [file.stat().st_size for file in self.path.glob("*.h5")]
         if len(sizes) >= self._cfg.max_dumps:
             self._complain(

@@ -292,8 +292,7 @@ class _Scene:
         return found
 
     def _mount(self, policy: ContractPolicy) -> None:
-        """Find the IMU's axes and position in the root's frame, and its vertical's
-        sign."""
+        """Find the IMU's pose in the root's frame, and the sign of its vertical."""
         model = self._robot.model
         self._axes, self._arm, self._sign = np.eye(3), np.zeros(3), -1.0
         if self._root["is_fixed"]:
