@@ -159,7 +159,7 @@ def _clear_textures(spec: mujoco.MjSpec, names: set[str]) -> None:
 
 
 def _keep_robot(spec: mujoco.MjSpec, notes: Notes) -> None:
-    """Remove scenery: the robot, the root body with the most joints, remains."""
+    """Remove the scenery. The root body with the most joints is the robot."""
     roots = spec.worldbody.bodies
     if not roots:
         raise AdoptError("The file has no body, so it is a scene without a robot.")

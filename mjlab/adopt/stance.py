@@ -87,7 +87,7 @@ def _bent_leg(
     shift: float,
     number: int,
 ) -> dict[str, float]:
-    """Return positions of the joints that bend a leg, for the wanted hip height."""
+    """Find positions of the joints that bend a leg, for the wanted hip height."""
     if len(leg.flexion) < 2:
         return {}
     knee = leg.flexion[1]

@@ -162,7 +162,7 @@ class _Block:
     def _all_gains(self) -> tuple[np.ndarray, np.ndarray]:
         """Return position and velocity gains, each of shape (joints,).
 
-        Joints that the policy owns have its gains, all other joints the exam's.
+        Joints that the policy controls have the policy's gains, all others the exam's.
         """
         policy = self._policy
         own = policy.owned.copy()

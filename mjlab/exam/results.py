@@ -60,7 +60,7 @@ class RunResult:
     """Results of all targets that were started."""
 
     punches: list[Punch] = field(default_factory=list)
-    """Punches that started before the end of the run."""
+    """Punches before the end of the run, in order of their start."""
 
     energy: float = 0.0
     """Integral of the absolute power, summed over joints, kJ. The power is the torque

@@ -91,7 +91,7 @@ class Arms:
     """Time between goals, s."""
 
     steps: int = 25
-    """Number of random steps from one goal to the next."""
+    """Number of random joint steps that lead from one goal to the next."""
 
     step_size: float = 0.06
     """Maximum change of a joint in a random step, rad."""
@@ -200,7 +200,7 @@ class Exam:
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """Disturbances in the runs of a level. Every level has the route of targets."""
+    """Disturbances in the runs of a level, in addition to the route of targets."""
 
     name: str
     punches: bool

@@ -9,7 +9,7 @@ _MASK = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """Numbers of the random streams. The first three are those of the public exam."""
+    """Numbers of the random streams. The first three streams are the public exam's."""
 
     ROUTE = 2
     PUNCHES = 3

@@ -175,13 +175,7 @@ def _commands(
 def upright_reading(
     env: ManagerBasedRlEnv, entity: str, leaf: Leaf
 ) -> list[float] | None:
-    """Return a gravity sensor's reading for an upright root; None for other inputs.
-
-    Args:
-        env: The environment.
-        entity: The robot.
-        leaf: The input.
-    """
+    """Return a gravity sensor's reading for an upright root; None for other inputs."""
     robot, model = env.scene.entity(entity), env.sim.mj_model
     if robot.is_fixed_base or leaf.kind != "sensor":
         return None

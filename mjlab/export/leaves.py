@@ -52,7 +52,7 @@ class Leaf:
     """Observation term that returns the input's value in simulation."""
 
     quantity: Quantity
-    """Unit, frame and elements."""
+    """Unit, frame and element names of the input."""
 
     about: Mapping[str, Any]
     """Details of the measurement, such as the name of the sensor."""

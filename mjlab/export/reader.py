@@ -44,7 +44,7 @@ def to_text(whole: Mapping[str, Any]) -> str:
 
 
 def is_installed() -> bool:
-    """Return True if the packages for writing and running ONNX files are installed."""
+    """Return whether the packages for writing and running ONNX files are installed."""
     needed = ("onnx", "onnxruntime", "onnxscript")
     return all(importlib.util.find_spec(name) for name in needed)
 

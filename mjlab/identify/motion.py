@@ -28,7 +28,7 @@ class Motion:
     """Proposed motion, and the intervals that are expected from its log."""
 
     log: Log
-    """Targets over time."""
+    """Targets of the motors over time, and their times."""
 
     half: dict[str, float]
     """Expected half-width of each parameter's 95 % interval, by parameter name."""

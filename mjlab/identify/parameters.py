@@ -38,7 +38,7 @@ class Candidate:
     """Unit of the values."""
 
     start: float
-    """Initial value of the solver."""
+    """Initial value for the solver."""
 
     low: float
     """Lower bound of the value."""

@@ -135,8 +135,8 @@ class Robot:
         Motors without a target hold their initial control.
 
         Args:
-            targets: Targets by joint, each of shape (rows,).
-            rows: Number of rows.
+            targets: Targets over time by joint, each of shape (rows,).
+            rows: Number of times.
         """
         controls = np.tile(self.ctrl, (rows, 1))
         for joint, values in targets.items():

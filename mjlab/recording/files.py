@@ -172,7 +172,7 @@ class EpisodeFile:
         _remove_parts(self._parts)
 
     def _forget(self) -> None:
-        """Drop the episodes in memory."""
+        """Discard the episodes in memory."""
         memory, self._memory = self._memory, None
         self._unsaved = self._bytes = 0
         if memory is not None:

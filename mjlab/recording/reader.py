@@ -202,7 +202,7 @@ class Recording(Sequence[RecordedEpisode]):
         try:
             with reading(str(self.path)):
                 self.attributes: dict[str, Any] = read_attributes(self._file(files[0]))
-                """Attributes of the file."""
+                """HDF5 attributes of the (first) file."""
                 self._check_format()
                 self.about: dict[str, Any] = self._read_about()
                 """Origin of the episodes, as in the JSON file."""

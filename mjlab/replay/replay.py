@@ -181,7 +181,7 @@ class Replay:
                 env.curriculum_manager.compute(~self._everyone)
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
-        """Return the initial state of an episode, as in `start_row`."""
+        """Return the initial state of an episode; `own` has values that it lacks."""
         foreign = () if self.is_same_engine else ("sim.",)
         if self._other_observations:
             foreign += ("observation.",)

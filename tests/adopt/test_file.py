@@ -193,7 +193,7 @@ REPAIRED = {
     ),
     "torque below the weight": (
         changed('ctrlrange="-40 40"', 'ctrlrange="-0.5 0.5"'),
-        "below the torque that standing needs",
+        "is too small to hold the stance",
     ),
     "base on its side": (
         changed('pos="0 0 0.65">', 'pos="0 0 0.65" euler="1.57 0 0">'),

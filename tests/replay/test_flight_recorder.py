@@ -400,7 +400,7 @@ def test_a_different_replay_reports_the_difference(dump: Path) -> None:
     assert account.equal == 4
     assert account.worst == ("qpos", 4)
     assert account.differences["qpos"] == pytest.approx(0.25)
-    assert "qpos is the first to differ, in step 4" in list(account.lines(recording))[2]
+    assert "first difference is in qpos, in step 4" in list(account.lines(recording))[2]
 
 
 def test_a_record_of_another_engine_is_replayed_on_the_native_one(dump: Path) -> None:

@@ -179,7 +179,7 @@ def _gains(interface: Interface, recording: Recording) -> Finding:
         old = old - interface.damping * speed[late:]
         if (np.abs(found[late:] - old) <= _GAINS * size).mean() > 0.98:
             steps = f"{late} step{'s' * (late > 1)}"
-            said = f"delay: efforts follow the targets of {steps} before"
+            said = f"delay: efforts follow the targets {steps} late"
             return Finding("targets", "mismatch", said)
     fits = _fitted(found, away, speed)
     if fits is None:

@@ -64,7 +64,7 @@ class Term:
     """Frame in which a vector is expressed."""
 
     blind: tuple[str, ...] = ()
-    """Joints whose values are always zero."""
+    """Joints for which the term always contains 0."""
 
 
 @dataclass(frozen=True, kw_only=True)

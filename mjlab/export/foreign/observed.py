@@ -47,7 +47,7 @@ def check_observations(
         yield Finding("observation", "undetermined", "it was not recorded")
         return
     if found.shape[1] != interface.width:
-        said = f"it has {found.shape[1]} numbers, but the contract {interface.width}"
+        said = f"found {found.shape[1]} numbers, expected {interface.width}"
         yield Finding("observation", "mismatch", said)
         return
     absent = [name for name in _needed(graph) if recording.get(name) is None]

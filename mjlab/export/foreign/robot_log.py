@@ -1,4 +1,4 @@
-"""Check the sensor readings in a robot's log, as for a log of our own policy."""
+"""Check the sensor readings in the log of a robot that ran a foreign policy."""
 
 import tempfile
 from collections.abc import Iterator

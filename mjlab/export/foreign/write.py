@@ -5,7 +5,7 @@
 - `mjlab`: `policy.onnx` with the metadata of mjlab 1.6.
 
 Drafts of the files are read by the readers in `formats`, and compared with recorded
-steps of the task. The files are written only if they agree.
+steps of the task. The files are written only if the recorded steps are reproduced.
 """
 
 import contextlib

@@ -146,7 +146,7 @@ def _order(d: Departure) -> str | None:
 
 
 def _distance(d: Departure, expected: int, found: int) -> float:
-    """Return the mean difference of two columns, to choose among similar ones."""
+    """Return the mean difference of two columns, to choose among similar columns."""
     return float(np.abs(d.found[:, found] - d.expected[:, expected]).mean())
 
 

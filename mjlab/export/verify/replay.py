@@ -30,7 +30,8 @@ _LEFT, _SURE = 0.4, 0.1
 which the search stops."""
 
 _WORST = 6
-"""Number of joints with the largest errors that are negated and swapped in pairs."""
+"""Number of joints for which negations and swaps in pairs are tried. The joints with
+the largest errors are used."""
 
 _DEPTH = 1e-3
 """Penetration of the robot's lowest point, m. Logs do not contain the root's height, so

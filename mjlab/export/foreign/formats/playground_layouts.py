@@ -66,4 +66,4 @@ LAYOUTS: dict[tuple[int, int], dict[str, Any]] = {
 }
 """Layouts by (width of the observation, width of the action).
 
-In `blind` layouts, the readings of the first `blind` joints are always zero."""
+`blind` is the number of joints, the first ones, whose readings are replaced by 0."""
