@@ -26,7 +26,7 @@ class Graph:
     """Traced function from named tensors to named tensors."""
 
     module: GraphModule
-    """The operations."""
+    """Traced operations: maps the inputs to the outputs, both in order."""
 
     inputs: tuple[str, ...]
     """Names of the inputs, in order."""
