@@ -1,1 +1,1 @@
-"""Adoption of a model file: findings about a robot, and a task that trains it."""
+"""Analyse a robot's MJCF or URDF file, and write a walking task for the robot."""

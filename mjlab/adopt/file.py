@@ -1,4 +1,4 @@
-"""Reading of a model file: faults of the file, and their repair in the spec."""
+"""Read a model file, report its faults, and repair them in the spec."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,26 +19,26 @@ _HINGE = mujoco.mjtJoint.mjJNT_HINGE
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _LEAST_MASS, _LEAST_INERTIA = 1e-3, 1e-6
 _MOST_TURN = 4.0 * np.pi
-"""Largest plausible joint range, rad; larger numbers are degrees."""
+"""Largest plausible joint range, rad. Larger ranges look like degrees."""
 _MASSES, _HEIGHTS = (0.05, 1000.0), (0.05, 4.0)
-"""Plausible masses, kg, and sizes, m, of a robot."""
+"""Plausible ranges of a robot's mass, kg, and extent, m."""
 
 
 def read_spec(path: Path, notes: Notes) -> mujoco.MjSpec:
     """Read an MJCF or URDF file, and repair its faults in the returned spec.
 
-    The spec compiles. All of its elements except actuators have names, and its only
-    root body has a free joint.
+    The returned spec compiles, has names for all elements except actuators, and has
+    one root body with a free joint.
 
     Args:
-        path: The file, which is not modified.
+        path: MJCF or URDF file, which is not modified.
         notes: Receives faults and changes.
 
     Raises:
         AdoptError: If a fault cannot be repaired.
     """
     spec = _parsed(path)
-    # URDF models fuse links without joints by default, which would drop the base.
+    # By default, a URDF's links without joints are fused, which would drop the base.
     spec.compiler.fusestatic = False
     _drop_missing_files(spec, notes)
     name_elements(spec, leave=("actuator",))
@@ -81,7 +81,7 @@ def _parsed(path: Path) -> mujoco.MjSpec:
 
 
 def _plain(error: ValueError) -> str:
-    """Return MuJoCo's message without its repeated "Error"."""
+    """Return MuJoCo's message without its repeated "Error" prefixes."""
     said = re.sub(r"(XML )?Error: |Error=XML_", "", one_line(error))
     return said.replace(" Element ", ", element ", 1)
 
@@ -90,9 +90,9 @@ def _plain(error: ValueError) -> str:
 
 
 def _drop_missing_files(spec: mujoco.MjSpec, notes: Notes) -> None:
-    """Remove meshes and textures whose files are missing, with the geoms that use them.
+    """Remove meshes and textures whose files are missing, and geoms with such meshes.
 
-    Paths of the files that exist become absolute.
+    Paths of existing files become absolute, so that the spec can be written elsewhere.
     """
     missing: dict[str, list[Any]] = {}
     for asset in list(asset_files(spec)):
@@ -119,10 +119,10 @@ def _drop_missing_files(spec: mujoco.MjSpec, notes: Notes) -> None:
 
 
 def _clear_materials(spec: mujoco.MjSpec) -> None:
-    """Remove materials that do not exist from default classes.
+    """Remove undefined materials from default classes.
 
-    Geoms of the file override such a material by an empty name, which MuJoCo does not
-    write, so the written model would not compile.
+    A file compiles with such a class if its geoms override the material by an empty
+    name. MuJoCo does not write the empty name, so the written model would not compile.
     """
     known = {material.name for material in spec.materials}
     names = re.findall(r'<default class="([^"]+)"', spec.to_xml())
@@ -155,11 +155,11 @@ def _clear_textures(spec: mujoco.MjSpec, names: set[str]) -> None:
         material.textures = ["" if t in names else t for t in material.textures]
 
 
-# Separation of the robot from other bodies in the file.
+# Robot and scenery.
 
 
 def _keep_robot(spec: mujoco.MjSpec, notes: Notes) -> None:
-    """Remove scenery, so that the robot is the only root body."""
+    """Remove the scenery. The root body with the most joints is the robot."""
     roots = spec.worldbody.bodies
     if not roots:
         raise AdoptError("The file has no body, so it is a scene without a robot.")
@@ -188,7 +188,7 @@ def _joints_below(body: Any) -> int:
 
 
 def _float(spec: mujoco.MjSpec, notes: Notes) -> None:
-    """Give the root body a free joint; refuse one that is attached to the world."""
+    """Add a free joint to the root body; raise if another joint is on it."""
     root = spec.worldbody.first_body()
     free = [joint for joint in spec.joints if joint.type == _FREE]
     if any(joint.parent.name != root.name for joint in free):
@@ -206,8 +206,8 @@ def _float(spec: mujoco.MjSpec, notes: Notes) -> None:
     if root.joints:
         raise AdoptError(
             f"The root body {root.name!r} is attached to the world by "
-            f"{listed([joint.name for joint in root.joints])}. A robot that walks "
-            "freely needs a free joint there, or no joint."
+            f"{listed([joint.name for joint in root.joints])}. A walking robot needs a "
+            "free joint on this body instead, or no joint."
         )
     root.add_freejoint(name="floating_base")
     notes.changes.append(f"Added a free joint to {root.name!r}, which had no joint.")
@@ -222,7 +222,7 @@ def _check_joints(spec: mujoco.MjSpec, notes: Notes) -> None:
             continue
         if joint.type == _BALL:
             notes.faults.append(
-                f"Joint {joint.name!r} is a ball joint, which stays without a motor."
+                f"Joint {joint.name!r} is a ball joint, which gets no motor."
             )
             continue
         if not np.isfinite([*joint.axis, *joint.range]).all():
@@ -282,7 +282,7 @@ def _check_signs(joint: Any, notes: Notes) -> None:
 
 
 def _repair_masses(spec: mujoco.MjSpec, notes: Notes) -> None:
-    """Repair masses and inertias with which MuJoCo refuses a model."""
+    """Repair masses and inertias that MuJoCo would refuse to compile."""
     for geom in spec.geoms:
         if geom.mass < 0.0 or geom.density < 0.0:
             raise AdoptError(f"Geom {geom.name!r} has a negative mass or density.")
@@ -290,8 +290,8 @@ def _repair_masses(spec: mujoco.MjSpec, notes: Notes) -> None:
     if unequal:
         spec.compiler.balanceinertia = True
         notes.repaired(
-            f"The inertia of {listed(unequal)} breaks the triangle inequality: no "
-            "distribution of mass has it.",
+            f"The inertia of {listed(unequal)} violates the triangle inequality, so "
+            "no body can have it.",
             "Replaced these inertias by their mean (balanceinertia).",
         )
     massless = _massless(spec)
@@ -299,7 +299,7 @@ def _repair_masses(spec: mujoco.MjSpec, notes: Notes) -> None:
         spec.compiler.boundmass = max(spec.compiler.boundmass, _LEAST_MASS)
         spec.compiler.boundinertia = max(spec.compiler.boundinertia, _LEAST_INERTIA)
         notes.repaired(
-            f"{listed(massless)} moves, and has no mass.",
+            f"{listed(massless)} can move but has no mass.",
             f"Raised masses below {_LEAST_MASS:g} kg and inertias below "
             f"{_LEAST_INERTIA:g} kg m2 to these values. Write the true masses into "
             "the file.",
@@ -307,10 +307,10 @@ def _repair_masses(spec: mujoco.MjSpec, notes: Notes) -> None:
 
 
 def _inertial(spec: mujoco.MjSpec) -> Iterator[Any]:
-    """Yield bodies with an inertia of their own that is finite.
+    """Yield bodies whose inertia the file gives explicitly.
 
     Raises:
-        AdoptError: If a mass is negative, or a full inertia is not positive.
+        AdoptError: If the mass of such a body is negative or not a number.
     """
     for body in spec.bodies:
         if not body.explicitinertial:
@@ -329,13 +329,13 @@ def _breaks_triangle(body: Any) -> bool:
     if principal[0] < 0.0:
         raise AdoptError(
             f"The inertia of {body.name!r} has a negative principal moment "
-            f"({principal[0]:g} kg m2). Products of inertia are too large."
+            f"({principal[0]:g} kg m2): its products of inertia are too large."
         )
     return bool(principal[0] + principal[1] < principal[2] * (1.0 - 1e-9))
 
 
 def _massless(spec: mujoco.MjSpec) -> list[str]:
-    """Return moving bodies without mass, with those welded to them included."""
+    """Return moving bodies without mass or inertia, including bodies welded to them."""
     trial = spec.copy()
     trial.compiler.boundmass = trial.compiler.boundinertia = 1e-12
     trial.compiler.balanceinertia = True

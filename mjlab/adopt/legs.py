@@ -1,4 +1,4 @@
-"""Legs of a robot: chains of joints that end near the ground, their feet and roles."""
+"""Find the legs of a robot, their feet and soles, and the roles of their joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,24 +12,25 @@ from mjlab.adopt.shape import Posed
 from mjlab.names import suggest
 
 ROLES = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
-"""Roles of leg joints; a leg has each at most once."""
+"""Roles of leg joints. A leg has at most one joint per role."""
 
 _NEAR_GROUND = 0.2
-"""Feet end within this fraction of the robot's height above its lowest point."""
+"""Largest height of a foot above the robot's lowest point, as a fraction of the robot's
+height."""
 
 _SOLE = 0.004
-"""Points of a foot within this height of the lowest point touch the ground, m."""
+"""Points of a foot up to this height above its lowest point belong to the sole, m."""
 
 _FLAT = 0.015
 """Smallest width of a flat sole, m."""
 
 _TURNS = np.radians(np.arange(-60.0, 61.0, 1.0))
-"""Angles at which a foot is tried."""
+"""Rotations about the ankle that are tried to level a sole, rad."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Leg:
-    """One leg, from the base to the foot."""
+    """Foot, sole and joints of a leg."""
 
     foot: str
     """Body of the foot."""
@@ -38,29 +39,30 @@ class Leg:
     """Joints that move only this leg, from the base to the foot."""
 
     geoms: tuple[str, ...]
-    """Geoms of the sole."""
+    """Geoms that touch the ground."""
 
     sole: tuple[float, float, float]
     """Centre of the sole in the frame of the foot's body, m."""
 
     normal: tuple[float, float, float]
-    """Upward direction of the level sole in the frame of the foot's body, unit."""
+    """Unit vector that points up if the sole is level, in the frame of the foot's
+    body."""
 
     flat: bool
-    """True if the sole is an area that can be level, not a point or a line."""
+    """Whether the sole is an area, which can be level, instead of a point or a line."""
 
     flexion: tuple[str, ...]
     """Joints with parallel axes that bend the leg: hip, knee and perhaps ankle."""
 
     side: int
-    """1 left, -1 right, 0 in the middle."""
+    """Side of the robot: 1 left, -1 right, 0 middle."""
 
     clock: int = 0
-    """0 or 1: the half of the stride in which the foot steps."""
+    """Half of the stride in which the foot steps, 0 or 1."""
 
 
 def find_legs(posed: Posed, notes: Notes, feet: Sequence[str] = ()) -> list[Leg]:
-    """Return the legs, left before right and front before hind.
+    """Find the legs, from front to hind, and left before right.
 
     A leg is a chain of joints that ends near the lowest point of the robot in the
     current pose.
@@ -68,7 +70,11 @@ def find_legs(posed: Posed, notes: Notes, feet: Sequence[str] = ()) -> list[Leg]
     Args:
         posed: Robot in its reference pose.
         notes: Receives findings.
-        feet: Bodies of the feet, if the user names them.
+        feet: Foot bodies that the user names. If empty, feet are found by their height.
+
+    Raises:
+        AdoptError: If there are fewer than two feet, or a leg has fewer than two
+            joints or a ball joint.
     """
     model = posed.model
     tips = _tips(model)
@@ -101,7 +107,7 @@ def find_legs(posed: Posed, notes: Notes, feet: Sequence[str] = ()) -> list[Leg]
 
 
 def _too_few(model: mujoco.MjModel, tips: Sequence[int], number: int) -> str:
-    """Return the message for a robot with fewer than two feet."""
+    """Return the error message for a robot with fewer than two feet."""
     bare = [model.body(tip).name for tip in tips if not welded_geoms(model, tip)]
     if bare:
         return (
@@ -110,9 +116,9 @@ def _too_few(model: mujoco.MjModel, tips: Sequence[int], number: int) -> str:
         )
     names = listed([model.body(tip).name for tip in tips])
     return (
-        f"Found {number} {'foot' if number == 1 else 'feet'}; a walking robot needs "
-        f"two. {names or 'No body'} ends a chain of joints. Name the feet: --feet BODY "
-        "BODY."
+        f"Found {number} {'foot' if number == 1 else 'feet'}; a walking robot needs at "
+        f"least two. Chains of joints end at: {names or 'no body'}. Name the feet: "
+        "--feet BODY BODY."
     )
 
 
@@ -121,7 +127,7 @@ def _counts(legs: Sequence[Leg]) -> list[str]:
 
 
 def _tips(model: mujoco.MjModel) -> list[int]:
-    """Return the last body with a joint of each chain, without the base."""
+    """Return the last jointed body of each kinematic chain, without the base."""
     has_joint = [body for body in range(2, model.nbody) if model.body_jntnum[body]]
     inner = {a for body in has_joint for a in _ancestors(model, body)[1:]}
     return [body for body in has_joint if body not in inner]
@@ -136,13 +142,13 @@ def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
 
 
 def welded_geoms(model: mujoco.MjModel, body: int) -> list[int]:
-    """Return the geoms of a body and of the bodies welded to it."""
+    """Return the ids of the geoms of a body and of the bodies welded to it."""
     bodies = np.flatnonzero(model.body_weldid == model.body_weldid[body])
     return np.flatnonzero(np.isin(model.geom_bodyid, bodies)).tolist()
 
 
 def collides(model: mujoco.MjModel, geom: int) -> bool:
-    """Return True if a geom can have contacts."""
+    """Return whether a geom can have contacts."""
     return bool(model.geom_contype[geom] or model.geom_conaffinity[geom])
 
 
@@ -208,20 +214,20 @@ class Sole(NamedTuple):
     """Part of a foot that touches the ground when the foot is level."""
 
     centre: np.ndarray
-    """Its centre in the world, m, shape (3,)."""
+    """Centre in the world, m, shape (3,)."""
 
     up: np.ndarray
-    """Its upward normal in the world, unit, shape (3,)."""
+    """Unit normal in the world that points up, shape (3,)."""
 
     width: float
-    """The smaller side of the area, m; 0 for a point or an edge."""
+    """Smaller side of the area, m; 0 for a point or an edge."""
 
 
 def _sole(posed: Posed, tip: int, flexion: Sequence[str]) -> tuple[list[int], Sole]:
-    """Return the geoms and the area of a sole.
+    """Return the geom ids and the area of a sole.
 
-    Geoms that collide come first, then primitive shapes, then meshes. A foot with
-    an ankle that is not level in this pose is turned about the ankle until it is.
+    Colliding geoms are preferred, then primitive shapes, then meshes. A foot with an
+    ankle is turned about the ankle to the angle with the widest sole.
     """
     model = posed.model
     geoms = welded_geoms(model, tip)
@@ -248,7 +254,7 @@ def _sole(posed: Posed, tip: int, flexion: Sequence[str]) -> tuple[list[int], So
 
 
 def _area(points: np.ndarray, axis: np.ndarray, angle: float) -> Sole:
-    """Return the lowest area of points after a turn about an axis."""
+    """Turn points about an axis; return the area of the lowest points."""
     turn = np.zeros(9)
     quat = np.zeros(4)
     mujoco.mju_axisAngle2Quat(quat, axis, angle)
@@ -261,7 +267,10 @@ def _area(points: np.ndarray, axis: np.ndarray, angle: float) -> Sole:
 
 
 def _flexion(posed: Posed, joints: Sequence[str]) -> tuple[str, ...]:
-    """Return the largest set of hinges with parallel axes; lateral ones if equal."""
+    """Return the largest set of hinges with parallel axes.
+
+    Among sets of equal size, the axes closest to the lateral direction are chosen.
+    """
     hinges = [
         joint
         for joint in joints
@@ -276,10 +285,10 @@ def _flexion(posed: Posed, joints: Sequence[str]) -> tuple[str, ...]:
 
 
 def _with_clock(posed: Posed, legs: Sequence[Leg]) -> list[Leg]:
-    """Return the legs in order, with the half of the stride in which each steps.
+    """Sort the legs, and set the half of the stride in which each steps.
 
-    Neighbouring legs of a side alternate, and so do left and right: two legs walk, four
-    trot, six use tripods.
+    Neighbouring legs on a side alternate, and so do left and right: two legs walk, four
+    trot, six use the tripod gait.
     """
     model = posed.model
 
@@ -300,10 +309,10 @@ def _with_clock(posed: Posed, legs: Sequence[Leg]) -> list[Leg]:
 
 
 def roles(posed: Posed, leg: Leg) -> dict[str, tuple[str, float]]:
-    """Return the joint of each role, and its sign.
+    """Return joint and sign of each role that the leg has.
 
-    The sign is 1 for a joint that turns about +y (pitch), +x (roll) or +z (yaw) in the
-    current pose.
+    The sign is 1 if the joint turns about +y (pitch), +x (roll) or +z (yaw) in the
+    current pose, and -1 for the opposite direction.
     """
     found: dict[str, tuple[str, float]] = {}
     bends = iter(("hip_pitch", "knee", "ankle_pitch"))

@@ -1,4 +1,4 @@
-"""Left-right symmetry of a robot, found by geometry."""
+"""Find the left-right symmetry of a robot from its geometry."""
 
 from collections.abc import Sequence
 
@@ -10,24 +10,24 @@ from mjlab.adopt.shape import Posed
 from mjlab.tasks.robots.robot import Mirror
 
 _NEAR = 0.02
-"""Largest distance of mirrored joints, m."""
+"""Largest distance between a joint's mirrored anchor and its image, m."""
 
 _MASS = 0.05
-"""Largest relative difference of mirrored masses."""
+"""Largest relative difference between masses of mirrored bodies."""
 
 _FLIP = np.array((-1.0, 1.0, -1.0))
-"""Mirror image of a rotation axis in the xz plane."""
+"""Factors that mirror a rotation axis in the xz plane."""
 
 
 def find_mirror(
     posed: Posed, joints: Sequence[str], legs: Sequence[Leg], notes: Notes
 ) -> Mirror | None:
-    """Return the symmetry in the xz plane of the base, or None for another robot.
+    """Return the symmetry about the xz plane of the base, None if there is none.
 
     Args:
         posed: Robot in a symmetric pose.
-        joints: All joints of the policy.
-        legs: The legs.
+        joints: Joints that the policy moves.
+        legs: Legs of the robot.
         notes: Receives findings.
     """
     images = {joint: _image(posed, joint, joints) for joint in joints}
@@ -36,8 +36,8 @@ def find_mirror(
     if alone or pairs is None:
         what = f"{listed(alone)} has no mirror image" if alone else "the legs differ"
         notes.findings.append(
-            f"No left-right symmetry: {what}. The policy is an ordinary network, "
-            "which learns from more samples."
+            f"No left-right symmetry: {what}. The policy is a network without "
+            "symmetry, which needs more samples."
         )
         return None
     heavier = _unequal_masses(posed, images)
@@ -63,7 +63,7 @@ def find_mirror(
 
 
 def _image(posed: Posed, joint: str, joints: Sequence[str]) -> str | None:
-    """Return the joint at the mirrored anchor whose axis is the mirrored axis."""
+    """Return the joint whose anchor and axis are the mirror image, None if missing."""
     anchor, axis = posed.anchor(joint) * (1.0, -1.0, 1.0), posed.axis(joint) * _FLIP
     away = {
         other: float(np.linalg.norm(posed.anchor(other) - anchor))
@@ -71,7 +71,7 @@ def _image(posed: Posed, joint: str, joints: Sequence[str]) -> str | None:
         if abs(posed.axis(other) @ axis) > 0.97
     }
     near = [other for other, distance in away.items() if distance < _NEAR]
-    # A joint in the middle is its own image, even if others share anchor and axis.
+    # Prefer the joint itself, if several joints share anchor and axis in the middle.
     return min(near, key=lambda one: (round(away[one], 4), one != joint), default=None)
 
 
@@ -87,7 +87,7 @@ def _flips(posed: Posed, joint: str, image: str | None) -> bool:
 def _leg_pairs(
     legs: Sequence[Leg], images: dict[str, str | None]
 ) -> list[tuple[str, str]] | None:
-    """Return names of feet and sole geoms, left and right, or None."""
+    """Return (left, right) names of feet and sole geoms; None if the legs differ."""
     pairs: list[tuple[str, str]] = []
     for leg in legs:
         mirrored = tuple(images.get(joint) for joint in leg.joints)
@@ -116,14 +116,15 @@ def _unequal_masses(posed: Posed, images: dict[str, str | None]) -> list[str]:
 def name_rule(
     pairs: Sequence[tuple[str, str]], middle: Sequence[tuple[str, str]] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return prefixes of `Mirror.sides` that turn each left name into its right name.
+    """Return (left, right) name prefixes for `Mirror.sides`.
 
-    Short prefixes such as ("FL", "FR") are used if they suffice, otherwise whole names.
-    Longer prefixes come first, since the first that matches is used.
+    The prefixes are short, such as ("FL", "FR"), if they map every left name to its
+    right name, otherwise whole names. Longer prefixes come first, because the first
+    match is used.
 
     Args:
-        pairs: Left and right names.
-        middle: Names that are their own image, twice each.
+        pairs: (left, right) names.
+        middle: (name, name) for each element that is its own image.
     """
     short = _longest_first({_shortened(left, right) for left, right in pairs})
     rule = Mirror(sides=short, flipped_joints="")
@@ -139,7 +140,7 @@ def _longest_first(pairs: set[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def _shortened(left: str, right: str) -> tuple[str, str]:
-    """Remove the common end of two names, and keep the word that differs whole."""
+    """Remove the common end of two names, but only whole words."""
     shared = _shared_end(left, right)
     while shared and left[-shared].islower():
         shared -= 1

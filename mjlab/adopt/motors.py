@@ -1,4 +1,4 @@
-"""Motors of a robot: torque limits, effective inertia, and gains that hold a stance."""
+"""Choose motors for a robot: torque limits, armatures and gains."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ ERROR_AT_LIMIT = 1.5
 """Position error at which a motor reaches its torque limit, rad or m."""
 
 FASTEST = 10.0
-"""Upper bound of the position loop's natural frequency, Hz."""
+"""Largest natural frequency of the position loop, Hz. Standing can need more."""
 
 SAG = 0.2
 """Largest position error of a motor that carries the standing robot, rad or m."""
@@ -26,12 +26,12 @@ DAMPING_RATIO = 1.0
 """Damping ratio of the position loop with the effective inertia."""
 
 _SHARE, _ANKLE_SHARE, _MOST_SHARE = 0.5, 0.2, 2.0
-"""Assumed torque limit of a leg joint, and of one below the knee, as fractions of
-weight times leg length; a limit above the third is not plausible."""
+"""Torque limits as fractions of weight times leg length: assumed for a leg joint,
+assumed for a joint below the knee, and largest plausible."""
 
 _ARMATURE = 2e-4
-"""Assumed armature of a joint without one, kg m2 per N m of its torque limit. Motors of
-the Unitree G1 and Go1 have 1.2e-4 to 2.1e-4."""
+"""Armature that is assumed if the file has none, kg m2 per N m of torque limit. Motors
+of the Unitree G1 and Go1 have 1.2e-4 to 2.1e-4."""
 
 
 def find_motors(
@@ -46,9 +46,9 @@ def find_motors(
 
     Args:
         posed: Robot in its stance.
-        legs: The legs.
-        notes: Receives findings and changes.
-        effort: Torque limits by joint, N m; they replace the limits of the file.
+        legs: Legs of the robot.
+        notes: Receives faults, changes and findings.
+        effort: Torque limits by joint, N m, which replace the limits of the file.
     """
     limits = torque_limits(posed.model, list(posed.joints))
     most = _MOST_SHARE * _weight(posed) * _leg_length(posed, legs[0])
@@ -86,8 +86,8 @@ def find_motors(
     ]
     if weak:
         notes.faults.append(
-            f"The torque limit of {listed(weak)} is below the torque that standing "
-            "needs, so the robot sinks."
+            f"The torque limit of {listed(weak)} is too small to hold the stance, so "
+            "the robot sinks (--effort JOINT=NM)."
         )
     return motors
 
@@ -109,9 +109,9 @@ def _range(values: Sequence[float]) -> str:
 
 
 def effective_inertia(posed: Posed) -> dict[str, float]:
-    """Return the inertia at each joint with the base held and other joints locked.
+    """Return the inertia at each joint, with a fixed base and other joints locked.
 
-    It includes the armature. In kg m2, or kg for a slide joint.
+    Units are kg m2, or kg for slide joints. The armature is included.
     """
     model, data = posed.model, posed.data
     mujoco.mj_comPos(model, data)
@@ -126,7 +126,7 @@ def effective_inertia(posed: Posed) -> dict[str, float]:
 
 
 def standing_torques(posed: Posed, legs: Sequence[Leg]) -> dict[str, float]:
-    """Return joint torques at rest, N m, with equal forces below the feet."""
+    """Return the joint torques that hold the pose, N m, with equal load on all feet."""
     model, data = posed.model, posed.data
     data.qvel[:] = 0.0
     mujoco.mj_forward(model, data)
@@ -141,10 +141,10 @@ def standing_torques(posed: Posed, legs: Sequence[Leg]) -> dict[str, float]:
 
 
 def add_armature(model: mujoco.MjModel, limits: Mapping[str, float]) -> list[str]:
-    """Give joints without armature one, in place; return their names.
+    """Set the armature of joints that have none, in place; return their names.
 
-    Without the inertia of its rotor, the last link of a chain is so light that only
-    weak gains are stable.
+    Without a rotor's inertia, the last link of a chain is so light that only low gains
+    are stable.
     """
     dofs = {joint: int(model.joint(joint).dofadr[0]) for joint in limits}
     bare = [joint for joint, dof in dofs.items() if model.dof_armature[dof] < 1e-6]
@@ -163,14 +163,14 @@ def _leg_length(posed: Posed, leg: Leg) -> float:
 
 
 def _assumed(posed: Posed, legs: Sequence[Leg], joint: str) -> float:
-    """Return a torque limit for a joint without one, N m."""
+    """Return a torque limit, N m, for a joint whose file has no plausible limit."""
     model = posed.model
     for leg in legs:
         if joint in leg.joints:
             below = leg.joints.index(joint) > leg.joints.index(leg.flexion[1])
             share = _ANKLE_SHARE if below else _SHARE
             return float(f"{share * _weight(posed) * _leg_length(posed, leg):.2g}")
-    # Four times the torque that holds the moved bodies out horizontally.
+    # Other joints: four times the torque that holds their bodies horizontally.
     body = model.jnt_bodyid[posed.joints[joint]]
     moved = float(model.body_subtreemass[body])
     mujoco.mj_comPos(model, posed.data)
@@ -179,14 +179,15 @@ def _assumed(posed: Posed, legs: Sequence[Leg], joint: str) -> float:
 
 
 def _hips(legs: Sequence[Leg]) -> list[str]:
-    """Return the joints that keep a body upright over its feet: roll and pitch."""
+    """Return the hip joints that keep the base upright: roll and pitch of each leg."""
     return [joint for leg in legs for joint in (leg.joints[0], *leg.flexion[:1])]
 
 
 def _tipping_stiffness(posed: Posed, legs: Sequence[Leg]) -> float:
-    """Return the stiffness per leg at which a robot of four legs does not tip over.
+    """Return the hip stiffness per leg, N m/rad, at which the robot does not tip over.
 
-    The legs together need more than weight times height; the factor is 1.5.
+    All legs together need at least weight times height of the centre of mass. The
+    returned stiffness is 1.5 times as large.
     """
     height = posed.centre_of_mass()[2] - sole_centre(posed, legs[0])[2]
     return 1.5 * _weight(posed) * float(height) / len(legs)
@@ -197,8 +198,9 @@ def _motor(
 ) -> Motor:
     """Return the motor of a joint.
 
-    Its stiffness reaches the torque limit at `ERROR_AT_LIMIT`, with an upper bound from
-    the effective inertia, and is at least `least`, in N m/rad, which standing needs.
+    The stiffness gives the torque limit at the position error `ERROR_AT_LIMIT`, but the
+    natural frequency is at most `FASTEST`. Standing takes precedence over both: the
+    stiffness is at least `least`, N m/rad, up to the torque limit at `SAG`.
     """
     fastest = inertia * (2.0 * math.pi * FASTEST) ** 2
     stiffness = max(min(limit / ERROR_AT_LIMIT, fastest), min(least, limit / SAG))

@@ -1,24 +1,24 @@
-"""Messages about a model file: faults, changes and findings."""
+"""Report about a model file: faults, changes and findings."""
 
 from dataclasses import dataclass, field
 
 
 class AdoptError(ValueError):
-    """Error for a model file from which no walking task can be made."""
+    """Raised if no walking task can be made from a model file."""
 
 
 @dataclass
 class Notes:
-    """Messages of one adoption, one sentence or two each, in order."""
+    """Messages about one model file, in order."""
 
     faults: list[str] = field(default_factory=list)
-    """Faults of the file, each with the consequence or the remedy."""
+    """Faults of the file, each with its consequence or remedy."""
 
     changes: list[str] = field(default_factory=list)
     """Differences between the file and the written model."""
 
     findings: list[str] = field(default_factory=list)
-    """Findings about the robot, each with the option that overrides it."""
+    """Findings about the robot, each with the command-line option that overrides it."""
 
     def repaired(self, fault: str, change: str) -> None:
         """Add a fault together with the change that repairs it."""
@@ -26,7 +26,7 @@ class Notes:
         self.changes.append(change)
 
     def text(self) -> str:
-        """Return all messages as text for a console."""
+        """Return all messages under headings, for the console."""
         parts = {
             "Faults of the file": self.faults,
             "Changed in the copy": self.changes,
@@ -40,7 +40,7 @@ class Notes:
 
 
 def listed(names: list[str] | tuple[str, ...], most: int = 4) -> str:
-    """Return quoted names as text, without those beyond `most`."""
+    """Join up to `most` quoted names with commas, and count the others."""
     shown = ", ".join(repr(name) for name in names[:most])
     more = len(names) - most
     return f"{shown} and {more} more" if more > 0 else shown

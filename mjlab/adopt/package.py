@@ -1,4 +1,4 @@
-"""Writing of a walking task: one Python file of at most 80 lines, and the model."""
+"""Write a walking task: one Python file of at most 80 lines, and the model."""
 
 import math
 import os.path
@@ -23,11 +23,11 @@ def module_of(robot: Adopted) -> str:
 
 
 def write_task(robot: Adopted, folder: Path) -> Path:
-    """Write the task, and return its Python file.
+    """Write the task, and return the path of its Python file.
 
     Args:
-        robot: The findings.
-        folder: New folder for the file and the model (`robot/scene.xml`).
+        robot: Findings about the robot.
+        folder: Folder to create for the file and the model (`robot/scene.xml`).
     """
     if folder.exists():
         raise AdoptError(
@@ -41,7 +41,7 @@ def write_task(robot: Adopted, folder: Path) -> Path:
 
 
 def task_text(robot: Adopted) -> str:
-    """Return the Python file of a task."""
+    """Return the Python source of a task."""
     biped = len(robot.legs) == 2
     words = {
         "NAME": robot.name,
@@ -84,7 +84,7 @@ def _imports(biped: bool, mirrored: bool) -> str:
     return "\n".join(lines)
 
 
-# Names as patterns: joints that differ in their side only share one.
+# Name patterns. Joints that differ only in their side share a pattern.
 
 
 def _kinds(robot: Adopted, joints: Sequence[str]) -> dict[str, list[str]]:
@@ -130,7 +130,7 @@ def _patterns(kinds: Mapping[str, Sequence[str]]) -> str:
 
 
 def _wrapped(text: str, indent: int) -> str:
-    """Break a tuple into lines that fit."""
+    """Break the source of a tuple into lines of at most `_WIDTH` characters."""
     if len(text) + indent + 12 <= _WIDTH:
         return text
     lines = textwrap.wrap(
@@ -161,7 +161,7 @@ def _feet(robot: Adopted) -> str:
 
 
 def _joined_ends(names: Sequence[str]) -> list[str]:
-    """Return names as patterns; three and more names of one beginning share it."""
+    """Return names as patterns. Three or more names with a common start share one."""
     start = os.path.commonprefix(list(names))  # noqa: RUF071
     if len(names) < 3 or not start:
         return [re.escape(name) for name in names]
@@ -170,7 +170,7 @@ def _joined_ends(names: Sequence[str]) -> list[str]:
 
 
 def _stance(robot: Adopted) -> str:
-    """Return joint positions by pattern; joints with other values get another one."""
+    """Return the source of the stance: nonzero joint positions by name pattern."""
     entries: dict[str, float] = {}
     for members in _kinds(robot, list(robot.stance)).values():
         by_value: dict[float, list[str]] = {}
@@ -185,7 +185,7 @@ def _stance(robot: Adopted) -> str:
 
 
 def _block(entries: Sequence[str], opening: str, closing: str) -> str:
-    """Return entries on one line if they fit, otherwise on lines of their own block."""
+    """Return entries on one line if they fit, otherwise as an indented block."""
     if sum(len(entry) + 2 for entry in entries) + 20 <= _WIDTH:
         return f"{opening}{', '.join(entries)}{closing}"
     lines = [""]
@@ -198,7 +198,7 @@ def _block(entries: Sequence[str], opening: str, closing: str) -> str:
 
 
 def _motors(robot: Adopted) -> str:
-    """Return one line per kind of acted joint."""
+    """Return one line per pattern and torque limit of the policy's joints."""
     lines = []
     for joints in _kinds(robot, robot.acted).values():
         for same in _alike(robot, joints):
@@ -208,7 +208,7 @@ def _motors(robot: Adopted) -> str:
 
 
 def _held(robot: Adopted) -> str:
-    """Return one motor per torque limit of the joints that hold the stance."""
+    """Return the source of `held`: motors of joints that the policy does not move."""
     held = [joint for joint in robot.motors if joint not in robot.acted]
     if not held:
         return ""
@@ -222,9 +222,9 @@ def _held(robot: Adopted) -> str:
 
 
 def _joined(patterns: Iterable[str], room: int) -> list[str]:
-    """Join patterns to alternatives of at most `room` characters.
+    """Combine patterns to alternatives of at most `room` characters.
 
-    Patterns with equal sides or ends share them: "(l|r)_(elbow|wrist)_joint".
+    Common sides and ends are written once, such as "(l|r)_(elbow|wrist)_joint".
     """
     groups: dict[tuple[str, str], list[str]] = {}
     for pattern in patterns:
@@ -250,7 +250,7 @@ def _joined(patterns: Iterable[str], room: int) -> list[str]:
 
 
 def _alike(robot: Adopted, joints: Sequence[str]) -> list[list[str]]:
-    """Split joints by the torque limit of their motors."""
+    """Group joints by the torque limit of their motors."""
     groups: dict[str, list[str]] = {}
     for joint in joints:
         limit = f"{robot.motors[joint].effort_limit:.2g}"
@@ -259,7 +259,10 @@ def _alike(robot: Adopted, joints: Sequence[str]) -> list[list[str]]:
 
 
 def _motor(robot: Adopted, joints: Sequence[str], digits: int = 3) -> str:
-    """Return the motor of joints that differ little: the one with the mean inertia."""
+    """Return the source of one motor for similar joints.
+
+    Inertia and stiffness are means over the joints, torque limit and armature maxima.
+    """
     motors: list[Motor] = [robot.motors[joint] for joint in joints]
     number = len(motors)
     inertia = sum(motor.loop_inertia for motor in motors) / number
@@ -282,7 +285,7 @@ def _mirror(mirror: Mirror | None) -> str:
 
 
 def _flips(mirror: Mirror, flipped: Sequence[str]) -> str:
-    """Return a pattern of the joints that change sign, shortened by sides."""
+    """Return a pattern that matches the joints whose sign changes."""
     prefixes = sorted({s for pair in mirror.sides for s in pair}, key=len, reverse=True)
     rests: list[str] = []
     for joint in flipped:
@@ -294,7 +297,7 @@ def _flips(mirror: Mirror, flipped: Sequence[str]) -> str:
 
 
 def _gait(robot: Adopted) -> str:
-    """Return the gait of a biped: its joints by role, and their signs."""
+    """Return the source of a biped's gait: joints by role, and joints with sign -1."""
     left, right = sorted(zip(robot.legs, robot.roles(), strict=True), key=_is_right)
     joints, flipped = [], []
     for role in ROLES:

@@ -1,4 +1,4 @@
-"""Web page about an adopted robot: findings, and pictures with feet and joint axes."""
+"""Web page about an adopted robot: findings, and pictures of feet and joint axes."""
 
 import time
 from pathlib import Path
@@ -16,7 +16,7 @@ from mjlab.render.overlays import Marks
 from mjlab.report.template import render_page
 
 _VIEWS = {"From the front left": 145.0, "Left side": 90.0, "Front": 180.0}
-"""Azimuth of the camera by title, in degrees; the robot looks along +x."""
+"""Azimuth of the camera, degrees, by title. The robot faces +x."""
 
 _SIZE = (720, 600)
 _LEFT, _RIGHT = (0.15, 0.55, 0.95, 1.0), (0.95, 0.45, 0.1, 1.0)
@@ -24,12 +24,12 @@ _LEFT, _RIGHT = (0.15, 0.55, 0.95, 1.0), (0.95, 0.45, 0.1, 1.0)
 
 
 def write_page(robot: Adopted, folder: Path, *, pictures: bool = True) -> Path:
-    """Write `findings.html` with its pictures into a folder, and return its path.
+    """Write `findings.html` and its pictures to a folder; return the page's path.
 
     Args:
-        robot: The findings.
-        folder: The folder, which exists.
-        pictures: Draw pictures, which needs OpenGL.
+        robot: Findings about the robot.
+        folder: An existing folder.
+        pictures: Whether to draw pictures, which needs OpenGL.
     """
     start = time.perf_counter()
     files = _write_pictures(robot, folder) if pictures else {}
@@ -48,7 +48,7 @@ def write_page(robot: Adopted, folder: Path, *, pictures: bool = True) -> Path:
 
 
 def _leg_rows(robot: Adopted) -> list[list[str]]:
-    """Return one row per leg: foot, geoms of its sole, joints, and step."""
+    """Return a table row per leg: foot, sole geoms, joints, half of the stride."""
     return [
         [leg.foot, ", ".join(leg.geoms), ", ".join(leg.joints), str(leg.clock)]
         for leg in robot.legs
@@ -56,7 +56,7 @@ def _leg_rows(robot: Adopted) -> list[list[str]]:
 
 
 def _motor_rows(robot: Adopted) -> list[list[str]]:
-    """Return one row per joint."""
+    """Return a table row per joint: use, stance, torque limit, inertia and gains."""
     return [
         [
             joint,
@@ -84,7 +84,10 @@ def _write_pictures(robot: Adopted, folder: Path) -> dict[str, Path]:
 
 
 def draw(robot: Adopted) -> dict[str, np.ndarray]:
-    """Return pictures of the stance by view, shape (height, width, 3), uint8."""
+    """Draw the stance from each view; return images by title.
+
+    Images have shape (height, width, 3), uint8.
+    """
     model, data = _on_ground(robot)
     marks = _marks(robot, model, data)
     low, high = Subject(model).box(model, data)
@@ -107,7 +110,7 @@ def draw(robot: Adopted) -> dict[str, np.ndarray]:
 
 
 def _on_ground(robot: Adopted) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return the robot in its stance on a plane, half transparent."""
+    """Return the robot in its stance on a plane, with transparent geoms."""
     spec = robot.spec.copy()
     for geom in spec.geoms:
         geom.rgba[3] = min(geom.rgba[3], 0.4)
@@ -130,7 +133,7 @@ def _on_ground(robot: Adopted) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 
 def _marks(robot: Adopted, model: mujoco.MjModel, data: mujoco.MjData) -> Marks:
-    """Return a sphere at each sole, an arrow per acted joint, and the base's frame."""
+    """Return marks: a sphere per sole, an arrow per acted joint, and the base frame."""
     marks = Marks([0])
     size = 0.12 * robot.leg_length
     for leg in robot.legs:

@@ -1,4 +1,4 @@
-"""Adoption of a legged robot: everything that a walking task needs, from a file."""
+"""Derive everything that a walking task needs from the model file of a legged robot."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,17 +25,18 @@ from mjlab.names import suggest
 from mjlab.tasks.robots.robot import Mirror, Motor
 
 _EVEN = 0.01
-"""Largest difference of the feet's heights in a stance, m."""
+"""Largest accepted difference in height between feet, m."""
 
 _STRAIGHTER = (0.8, 0.9)
-"""Heights that are tried, as fractions, if four or more legs do not carry the robot."""
+"""Values of `Overrides.bent` that are tried if a robot with four or more legs sinks in
+the default stance."""
 
 _SENSORS = ("imu_ang_vel", "imu_lin_vel", "imu_upvector", "root_angmom")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overrides:
-    """Findings that the user replaces; empty values keep what is found."""
+    """Findings that the user replaces. Empty values replace nothing."""
 
     feet: tuple[str, ...] = ()
     """Bodies of the feet."""
@@ -47,13 +48,13 @@ class Overrides:
     """Joint positions of the stance, rad or m."""
 
     bent: float | None = None
-    """Height of the hip above the foot, as a fraction of its maximum."""
+    """Height of the hip above the foot in the stance, as a fraction of its maximum."""
 
     effort: Mapping[str, float] = field(default_factory=dict)
     """Torque limits, N m, by joint."""
 
     mirror: bool = True
-    """Use the left-right symmetry."""
+    """Whether to use the left-right symmetry, if the robot has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,13 +65,13 @@ class Adopted:
     """Name of the robot, such as "Aliengo"."""
 
     spec: mujoco.MjSpec
-    """Corrected model: sensors and sites added, actuators removed."""
+    """Corrected model with the task's sensors and sites, without actuators."""
 
     posed: Posed
     """The robot in its stance."""
 
     legs: tuple[Leg, ...]
-    """The legs, left before right and front before hind."""
+    """Legs from front to hind, left before right."""
 
     base: str
     """Body with the free joint."""
@@ -79,25 +80,25 @@ class Adopted:
     """Body that should be upright."""
 
     acted: tuple[str, ...]
-    """Joints that the policy moves: legs, and the joints between base and torso."""
+    """Joints that the policy moves: leg joints, and joints between base and torso."""
 
     stance: Mapping[str, float]
-    """Joint positions, rad or m."""
+    """Joint positions of the stance, rad or m."""
 
     height: float
-    """Height of the base in the stance, m."""
+    """Height of the base above the ground in the stance, m."""
 
     motors: Mapping[str, Motor]
     """Motor of each joint."""
 
     mirror: Mirror | None
-    """Left-right symmetry."""
+    """Left-right symmetry, None if the robot has none or the user disabled it."""
 
     stands: float
-    """Time that the robot stands without a policy, s; at most 3 s."""
+    """Time for which the motors alone hold the stance, s, at most 3."""
 
     notes: Notes
-    """Messages."""
+    """Faults, changes and findings."""
 
     @property
     def mass(self) -> float:
@@ -113,20 +114,20 @@ class Adopted:
 
     @property
     def knees_forward(self) -> bool:
-        """True if the knees are in front of the line from hip to foot."""
+        """Whether the knees are in front of the line from hip to foot."""
         return bends_forward(self.posed, self.legs[0])
 
     def roles(self) -> list[dict[str, tuple[str, float]]]:
-        """Return joints and signs by role, one dictionary per leg."""
+        """Return (joint, sign) by role for each leg; see `mjlab.adopt.legs.roles`."""
         return [roles(self.posed, leg) for leg in self.legs]
 
 
 def adopt(path: Path, name: str = "", overrides: Overrides | None = None) -> Adopted:
-    """Return the findings about the robot of a file.
+    """Analyse the robot of a model file.
 
     Args:
         path: MJCF or URDF file.
-        name: Name of the robot. Empty uses the name of the file.
+        name: Name of the robot. If empty, it is derived from the file name.
         overrides: Findings that the user replaces.
 
     Raises:
@@ -185,7 +186,7 @@ def _standing(
     motors: Mapping[str, Motor],
     stance: Mapping[str, float],
 ) -> float:
-    """Place the robot in a stance, and return how long it stands there, s."""
+    """Return the time for which motors hold the robot in a stance, s."""
     posed.place(stance)
     return standing_time(spec, motors, stance, base_height(posed, legs))
 
@@ -197,21 +198,21 @@ def _name(path: Path) -> str:
 
 
 def _note_frame(spec: mujoco.MjSpec, notes: Notes) -> None:
-    """Place the base upright at the origin, and say so if the file does not."""
+    """Set the base to the origin, upright; report a fault if it is tilted."""
     root = spec.worldbody.first_body()
     _, x, y, _ = spec.compile().body_quat[1]
     upright = 1.0 - 2.0 * (x**2 + y**2)
     if upright < 0.97:
         notes.faults.append(
-            f"The base {root.name!r} is tilted in the file. Its x axis has to point "
-            "forward and its z axis up; the task assumes that they do."
+            f"The base {root.name!r} is tilted in the file. The task needs a base "
+            "whose x axis points forward and whose z axis points up."
         )
     root.alt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
     root.pos, root.quat = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
 def _legs_in_some_pose(posed: Posed, notes: Notes, feet: Sequence[str]) -> list[Leg]:
-    """Return the legs in the zero pose, or in the first keyframe that has them."""
+    """Find the legs in the reference pose, else in the first keyframe with legs."""
     fault: AdoptError | None = None
     for pose in _poses(posed):
         posed.place(pose)
@@ -224,7 +225,7 @@ def _legs_in_some_pose(posed: Posed, notes: Notes, feet: Sequence[str]) -> list[
 
 
 def _poses(posed: Posed) -> Iterator[dict[str, float]]:
-    """Yield the reference pose inside the limits, then the keyframes."""
+    """Yield the reference pose and all keyframes, as joint positions within limits."""
     model = posed.model
     for qpos in (model.qpos0, *model.key_qpos):
         pose = {j: float(qpos[model.jnt_qposadr[i]]) for j, i in posed.joints.items()}
@@ -241,7 +242,10 @@ def _check_stance_names(posed: Posed, given: Mapping[str, float], flag: str) -> 
 def _torso(
     posed: Posed, legs: Sequence[Leg], wanted: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the heaviest body outside the legs, and the joints of the policy."""
+    """Return the torso and the joints that the policy moves.
+
+    The torso is the body `wanted`; if empty, the heaviest body outside the legs.
+    """
     model = posed.model
     of_legs = {model.jnt_bodyid[posed.joints[j]] for leg in legs for j in leg.joints}
     others = [body for body in range(1, model.nbody) if body not in of_legs]
@@ -265,7 +269,10 @@ def _torso(
 
 
 def _closed_pairs(posed: Posed, notes: Notes) -> list[tuple[str, str]]:
-    """Return pairs of bodies whose contacts the task leaves out."""
+    """Return pairs of bodies that touch in every pose or in the stance.
+
+    The task excludes their contacts.
+    """
     always, now = never_open(posed), sorted(touching(posed))
     stance_only = [pair for pair in now if pair not in always]
     if always:
@@ -288,7 +295,11 @@ def _edit(
     closed: Sequence[tuple[str, str]],
     notes: Notes,
 ) -> None:
-    """Prepare a spec for a task: motors out; sensors, sites and armatures in."""
+    """Prepare the spec for a task.
+
+    Remove sensors, actuators and keyframes; add the task's sensors and sites, armatures
+    and excluded contacts.
+    """
     removed = [*spec.sensors, *spec.actuators, *spec.keys]
     for element in removed:
         spec.delete(element)
@@ -330,7 +341,7 @@ def _add_sensors(spec: mujoco.MjSpec, imu: str) -> None:
 def _collide(
     spec: mujoco.MjSpec, posed: Posed, legs: Sequence[Leg], notes: Notes
 ) -> None:
-    """Let the soles touch the ground."""
+    """Enable contacts of the soles with the ground."""
     soles = [name for leg in legs for name in leg.geoms]
     silent = [n for n in soles if not collides(posed.model, posed.model.geom(n).id)]
     for geom in spec.geoms:

@@ -1,4 +1,4 @@
-"""Lowest points of geoms and bodies, and the pose of a model."""
+"""Pose of a robot model, and points of its geoms."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,20 +11,20 @@ _ROUND = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 
 
 class Posed:
-    """Model with a pose: joint positions by name, and the base at the origin."""
+    """Robot model in a pose, with the base upright at the origin."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Start in the reference pose of the model."""
         self.model = model
-        """The compiled model; its first joint is the free joint of the base."""
+        """Compiled model, whose first joint is the free joint of the base."""
         self.data = mujoco.MjData(model)
-        """State with kinematics."""
+        """State with the kinematics of the pose."""
         self.joints = {
             model.joint(i).name: i
             for i in range(model.njnt)
             if int(model.jnt_type[i]) in _ONE_NUMBER
         }
-        """Ids of hinge and slide joints by name."""
+        """Ids of hinge and slide joints, by name."""
         self.place({})
 
     def place(self, positions: Mapping[str, float]) -> None:
@@ -35,7 +35,7 @@ class Posed:
         mujoco.mj_kinematics(self.model, self.data)
 
     def centre_of_mass(self) -> np.ndarray:
-        """Centre of mass in the world, m, shape (3,)."""
+        """Return the robot's centre of mass in the world, m, shape (3,)."""
         mujoco.mj_comPos(self.model, self.data)
         return self.data.subtree_com[1].copy()
 
@@ -44,7 +44,7 @@ class Posed:
         return float(self.data.qpos[self.model.jnt_qposadr[self.joints[joint]]])
 
     def limits(self, joint: str) -> tuple[float, float]:
-        """Return a joint's limits, rad or m; -pi and pi if it is unlimited."""
+        """Return a joint's limits, rad or m; (-pi, pi) if it is unlimited."""
         index = self.joints[joint]
         if not self.model.jnt_limited[index]:
             return -np.pi, np.pi
@@ -52,15 +52,18 @@ class Posed:
         return float(low), float(high)
 
     def axis(self, joint: str) -> np.ndarray:
-        """Axis of a joint in the world, unit, shape (3,)."""
+        """Return the unit axis of a joint in the world, shape (3,)."""
         return self.data.xaxis[self.joints[joint]].copy()
 
     def anchor(self, joint: str) -> np.ndarray:
-        """Anchor of a joint in the world, m, shape (3,)."""
+        """Return the anchor of a joint in the world, m, shape (3,)."""
         return self.data.xanchor[self.joints[joint]].copy()
 
     def points(self, geoms: Iterable[int]) -> np.ndarray:
-        """Return points of the geoms, with each lowest point, m, shape (n, 3)."""
+        """Return points on the geoms in the world, m, shape (n, 3).
+
+        The lowest point of each geom is included, for cylinders approximately.
+        """
         found = [self._points(geom) for geom in geoms]
         return np.concatenate(found) if found else np.empty((0, 3))
 

@@ -1,4 +1,4 @@
-"""Stance: legs bent, feet below the hips, soles level, centre of mass above them."""
+"""Find a balanced stance with bent legs, feet below the hips and level soles."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,12 +9,12 @@ from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.shape import Posed
 
 BENT = {2: 0.95, 4: 0.7}
-"""Height of the hip above the foot as a fraction of its maximum, by number of legs;
-more legs stand like four."""
+"""Height of the hip above the foot, as a fraction of its maximum, for two legs and for
+three or more."""
 
 _KNEE_ANGLES = 81
 _MARGIN = 0.03
-"""Distance that joints keep from their limits, as a fraction of the range."""
+"""Margin between joint positions and limits, as a fraction of the joint's range."""
 
 
 def stand(
@@ -22,15 +22,15 @@ def stand(
 ) -> dict[str, float]:
     """Return joint positions of a stance, and set them in `posed`.
 
-    Joints that bend a leg are solved: hip and knee put the foot below the hip, and the
-    ankle levels the sole. Other joints keep their reference positions, inside their
-    limits. Feet are shifted forward or back until their mean is below the centre of
-    mass.
+    Only the joints that bend a leg are solved: hip and knee place the foot below the
+    hip, and the ankle levels the sole. Other joints stay in the reference pose, clipped
+    to their limits. The feet are shifted forward or back until the centre of mass is
+    above their mean.
 
     Args:
         posed: Robot in its reference pose.
-        legs: The legs.
-        bent: Height of the hip as a fraction of its maximum; see `BENT`.
+        legs: Legs of the robot.
+        bent: Height of the hip, as a fraction of its maximum. None uses `BENT`.
 
     Raises:
         AdoptError: If a foot cannot be below its hip.
@@ -65,7 +65,7 @@ def base_height(posed: Posed, legs: Sequence[Leg]) -> float:
 
 
 def uneven(posed: Posed, legs: Sequence[Leg]) -> float:
-    """Return the difference between the heights of the highest and lowest foot, m."""
+    """Return the largest difference in height between two feet, m."""
     heights = [
         posed.points([posed.model.geom(name).id for name in leg.geoms])[:, 2].min()
         for leg in legs
@@ -87,7 +87,7 @@ def _bent_leg(
     shift: float,
     number: int,
 ) -> dict[str, float]:
-    """Return positions of the joints that bend a leg."""
+    """Find positions of the joints that bend a leg, for the wanted hip height."""
     if len(leg.flexion) < 2:
         return {}
     knee = leg.flexion[1]
@@ -103,13 +103,13 @@ def _bent_leg(
     posed.place(start)
     if not found:
         raise AdoptError(
-            f"The leg of {leg.foot!r} cannot put its foot below its hip within the "
-            "limits of its joints. Give a stance: --stance JOINT=RADIANS ..."
+            f"The leg of {leg.foot!r} cannot place its foot below its hip within its "
+            "joint limits. Pass a stance: --stance JOINT=RADIANS ..."
         )
     wanted = height * max(drop for drop, _, _ in found)
 
     def cost(one: tuple[float, float, dict[str, float]]) -> float:
-        # Of two ways to bend, knees of bipeds point forward, elbows of quadrupeds back.
+        # A leg can bend in two directions: bipeds bend forward, quadrupeds backward.
         ahead = one[1] if number == 2 else -one[1]
         return abs(one[0] - wanted) - 1e-2 * np.sign(ahead) * wanted
 
@@ -119,7 +119,7 @@ def _bent_leg(
 def _with_knee(
     posed: Posed, leg: Leg, start: Mapping[str, float], angle: float, shift: float
 ) -> dict[str, float] | None:
-    """Place a leg with a knee angle; return the pose if it is within all limits."""
+    """Solve hip and ankle for a knee angle; return None if a limit is exceeded."""
     hip, knee, *ankles = leg.flexion
     pose = {hip: start[hip], knee: angle, **{name: start[name] for name in ankles}}
     posed.place(pose)
@@ -144,13 +144,13 @@ def _with_knee(
 
 
 def _turn(axis: np.ndarray, now: np.ndarray, wanted: np.ndarray) -> float:
-    """Return the angle about an axis from one direction to another, rad."""
+    """Return the rotation about an axis from one direction to another, rad."""
     now, wanted = now - axis * (axis @ now), wanted - axis * (axis @ wanted)
     return float(np.arctan2(axis @ np.cross(now, wanted), now @ wanted))
 
 
 def _knee_ahead(posed: Posed, leg: Leg) -> float:
-    """Return how far the knee is in front of the line from hip to foot, m."""
+    """Return the distance of the knee in front of the line from hip to foot, m."""
     hip, knee = posed.anchor(leg.flexion[0]), posed.anchor(leg.flexion[1])
     foot = sole_centre(posed, leg)
     share = (hip[2] - knee[2]) / max(hip[2] - foot[2], 1e-6)
@@ -158,5 +158,5 @@ def _knee_ahead(posed: Posed, leg: Leg) -> float:
 
 
 def bends_forward(posed: Posed, leg: Leg) -> bool:
-    """Return True if the knee is in front of the line from hip to foot."""
+    """Return whether the knee is in front of the line from hip to foot."""
     return len(leg.flexion) < 2 or _knee_ahead(posed, leg) > 0.0

@@ -1,4 +1,4 @@
-"""Simulation of the standing robot, and pairs of bodies that always touch."""
+"""Simulate the standing robot, and find pairs of bodies that always touch."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,10 +9,10 @@ from mjlab.adopt.shape import Posed
 from mjlab.tasks.robots.robot import Motor
 
 _POSES = 60
-"""Random poses in which contacts between bodies are counted."""
+"""Number of random poses in which contacts between bodies are tested."""
 
 LONGEST = 3.0
-"""Time after which a standing robot counts as stable, s."""
+"""Duration of the simulation, s. A robot that stands for this time counts as stable."""
 
 _STEP = 0.002
 
@@ -23,15 +23,16 @@ def standing_time(
     stance: Mapping[str, float],
     height: float,
 ) -> float:
-    """Return how long the robot stands on a plane with its motors alone, up to 3 s.
+    """Return the time for which the motors hold the robot upright on a plane, s.
 
-    It falls if the base tilts by 30 degrees, or sinks by a third of its height.
+    The robot falls if the base tilts by 30 degrees or sinks by a third of its height.
+    The simulation ends after `LONGEST`.
 
     Args:
-        spec: The robot, with a free joint on its root body, without actuators.
+        spec: Robot with a free joint on its root body, without actuators.
         motors: Motor of each joint.
-        stance: Targets of the motors, rad or m.
-        height: Height of the base, m.
+        stance: Initial joint positions, which are also the motors' targets, rad or m.
+        height: Initial height of the base, m.
     """
     model = _on_plane(spec, motors)
     data = mujoco.MjData(model)
@@ -64,7 +65,7 @@ def _on_plane(spec: mujoco.MjSpec, motors: Mapping[str, Motor]) -> mujoco.MjMode
 
 
 def touching(posed: Posed) -> set[tuple[str, str]]:
-    """Return pairs of bodies in contact in the current pose, in alphabetical order."""
+    """Return pairs of bodies that penetrate in the current pose, each pair sorted."""
     model, data = posed.model, posed.data
     mujoco.mj_fwdPosition(model, data)
     bodies = model.geom_bodyid[
@@ -80,9 +81,9 @@ def touching(posed: Posed) -> set[tuple[str, str]]:
 
 
 def never_open(posed: Posed, seed: int = 0) -> list[tuple[str, str]]:
-    """Return pairs of bodies that touch in every one of many random poses.
+    """Return pairs of bodies that touch in the current pose and in all random poses.
 
-    Joints are drawn within their limits. The pose of `posed` is restored.
+    Joint positions are drawn within the limits. The pose of `posed` is restored.
     """
     now = {joint: posed.position(joint) for joint in posed.joints}
     chance = np.random.default_rng(seed)
@@ -97,5 +98,5 @@ def never_open(posed: Posed, seed: int = 0) -> list[tuple[str, str]]:
 
 
 def listed_pairs(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Return pairs of bodies as text."""
+    """Return each pair as "BODY and BODY"."""
     return [f"{a} and {b}" for a, b in pairs]

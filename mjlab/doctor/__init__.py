@@ -1,4 +1,4 @@
-"""Doctor: diagnosis of training runs from metrics, weights and a rollout."""
+"""Doctor: finds faults of training runs in metrics, weights and a rollout."""
 
 from mjlab.doctor.finding import Diagnosis as Diagnosis
 from mjlab.doctor.finding import listing as listing

@@ -1,4 +1,4 @@
-"""Findings from a short rollout of a policy, and from the weights of a checkpoint."""
+"""Find faults in a short rollout of a policy, and in the weights of a checkpoint."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,16 @@ from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.mdp import UniformVelocityCommand
 
 STEPS = 100
-"""Number of steps of a rollout."""
+"""Default number of steps of a rollout."""
 
 _START = 20
-"""Steps at the start of an episode that are excluded from speed and height."""
+"""Number of steps at the start of each episode that are excluded from speed and height,
+while the robot accelerates."""
 
 
 @dataclass(frozen=True)
 class Acting:
-    """Data of a rollout; tensors have shape (steps, num_envs, d) unless noted."""
+    """Data of a rollout. Tensors have shape (steps, num_envs, d) unless noted."""
 
     env: ManagerBasedRlEnv
     """Environment of the rollout."""
@@ -31,14 +32,14 @@ class Acting:
     """Raw actions of the policy."""
 
     controls: torch.Tensor
-    """Controls of the actuators."""
+    """Actuator controls (`ctrl`)."""
 
     commands: Mapping[str, torch.Tensor]
     """Commands by name."""
 
     moved: Mapping[str, torch.Tensor]
-    """Motion for each velocity command: forward and left velocity (m/s), yaw rate
-    (rad/s) and height above the spawn origin (m)."""
+    """Motion of the commanded robot, by velocity command: forward and left velocity
+    (m/s), yaw rate (rad/s), and height of the root above the spawn origin (m)."""
 
     ages: torch.Tensor
     """Episode age in steps, shape (steps, num_envs), int64."""
@@ -52,14 +53,14 @@ def roll(
     steps: int = STEPS,
     seed: int = 0,
 ) -> Acting:
-    """Roll out a policy and record the data for the findings.
+    """Roll out a policy, and record the data that `examine_acting` needs.
 
     Args:
-        env: The worlds.
+        env: The environment.
         policy: The policy.
-        groups: Observation groups of the policy.
+        groups: Observation groups that the policy reads.
         steps: Number of steps.
-        seed: Seed of the worlds.
+        seed: Random seed of the environment.
     """
     velocities = {
         name: term
@@ -110,7 +111,10 @@ def roll(
 def _terms_seen(
     env: ManagerBasedRlEnv, groups: Sequence[str]
 ) -> dict[str, torch.Tensor]:
-    """Return the last observations by group and term, each (num_envs, columns)."""
+    """Return the last observations by "group/term", each (num_envs, columns).
+
+    Groups with images or without concatenation are skipped.
+    """
     manager = env.observation_manager
     found: dict[str, torch.Tensor] = {}
     for group in groups:
@@ -128,7 +132,7 @@ def examine_acting(acting: Acting, *, is_normalised: bool) -> list[Diagnosis]:
 
     Args:
         acting: The rollout.
-        is_normalised: The network normalises its observations.
+        is_normalised: Whether the network normalises its observations.
     """
     checks = [_observations(acting, is_normalised), _actions(acting)]
     checks += [_commands(acting), _walks(acting)]
@@ -155,8 +159,8 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
                 kind="badly_scaled_observation",
                 certainty=0.8,
                 what=(
-                    f"The observation {name} is large, {size:.3g} on average, and the "
-                    "network does not normalise observations."
+                    f"The observation {name} is large (root mean square {size:.3g}), "
+                    "and the network does not normalise observations."
                 ),
                 advice="scale it, or normalise observations.",
                 settings={"agent.actor.obs-normalization": "True"},
@@ -178,7 +182,7 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
 
 
 def _actions(acting: Acting) -> Iterator[Diagnosis]:
-    """Find constant actions, and actuators at the end of the control range."""
+    """Find constant actions, and actuators that saturate their control range."""
     names = [
         target.name
         for term in acting.env.action_manager.terms.values()
@@ -210,8 +214,8 @@ def _actions(acting: Acting) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 kind="saturated_actions",
                 certainty=0.8,
-                what=f"The actuator {model.actuator(index).name} is at the end of its "
-                f"range in {share:.0%} of the steps.",
+                what=f"The actuator {model.actuator(index).name} is at a limit of its "
+                f"control range in {share:.0%} of the steps.",
                 advice="reduce the action scale, or penalise large actions.",
             )
 
@@ -223,12 +227,12 @@ def _commands(acting: Acting) -> Iterator[Diagnosis]:
                 kind="command_never_sampled",
                 certainty=0.9,
                 what=f"The command {name} is 0 in all worlds and steps.",
-                advice="check its ranges, and its fraction of standing worlds.",
+                advice="check its ranges, and its fraction of standing environments.",
             )
 
 
 def _walks(acting: Acting) -> Iterator[Diagnosis]:
-    """Find policies that ignore a velocity command, and robots that stand or lie."""
+    """Find velocity commands that are not tracked: robots stand still, lie or drift."""
     for name, moved in acting.moved.items():
         asked = acting.commands[name]
         late = (acting.ages > _START) & (asked[..., :2].norm(dim=-1) > 0.3)
@@ -247,9 +251,9 @@ def _walks(acting: Acting) -> Iterator[Diagnosis]:
                 kind="lies",
                 certainty=0.9,
                 what=(
-                    f"The robot lies: its root is at {height:.2f} m, compared with "
-                    f"{normal:.2f} m at the start of an episode, and episodes do not "
-                    "end."
+                    f"The robot lies: its root is at a height of {height:.2f} m, "
+                    f"compared with {normal:.2f} m at the start of an episode, and "
+                    "episodes do not end."
                 ),
                 advice=(
                     "terminate episodes at low heights: add a termination with "
@@ -278,11 +282,11 @@ def _walks(acting: Acting) -> Iterator[Diagnosis]:
 def examine_weights(
     weights: Mapping[str, torch.Tensor], terms: Mapping[str, int]
 ) -> list[Diagnosis]:
-    """Return the findings in the weights of the actor.
+    """Return the findings in the weights of an actor.
 
     Args:
         weights: State dict of the actor.
-        terms: Number of columns of each observation term, in order.
+        terms: Number of columns of each observation term, in the actor's order.
     """
     found: list[Diagnosis] = []
     bad = [name for name, value in weights.items() if not value.isfinite().all()]

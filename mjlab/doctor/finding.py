@@ -1,4 +1,4 @@
-"""Doctor findings, and their output as text and as a file."""
+"""Findings of the doctor, as text and as a file."""
 
 import json
 import textwrap
@@ -9,46 +9,46 @@ from pathlib import Path
 from mjlab.files import write_text
 
 FILE = "doctor.json"
-"""File of the findings in a run's folder; the report shows it."""
+"""Name of the findings file in a run's folder, which the report reads."""
 
 SURE = 0.9
-"""Minimum certainty of a sure finding."""
+"""Minimum certainty of the degree "sure"."""
 
 LIKELY = 0.6
-"""Minimum certainty of a likely finding."""
+"""Minimum certainty of the degree "likely"."""
 
 _WIDTH = 88
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """Fault of a training run, and a remedy to try."""
+    """Probable fault of a training run, and a remedy to try."""
 
     kind: str
     """Kind of the fault, such as "ending_pays"."""
 
     certainty: float
-    """Certainty, 0 to 1."""
+    """Estimated probability that the finding is a fault, 0 to 1."""
 
     what: str
-    """Description of the fault, with the figures that show it."""
+    """Description of the fault, with figures as evidence."""
 
     advice: str
-    """The remedy, as text."""
+    """Remedy in words."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
-    """The remedy as settings, if it can be tried without code changes."""
+    """Remedy as settings. Empty if it needs code changes."""
 
     @property
     def degree(self) -> str:
-        """The certainty in words."""
+        """Certainty in words: "sure", "likely" or "perhaps"."""
         if self.certainty >= SURE:
             return "sure"
         return "likely" if self.certainty >= LIKELY else "perhaps"
 
     @property
     def options(self) -> str:
-        """The remedy as options of the command line."""
+        """Remedy as command-line options."""
         return " ".join(f"--{name} {value}" for name, value in self.settings.items())
 
 
@@ -59,10 +59,10 @@ def ordered(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
 
 
 def listing(findings: Sequence[Diagnosis], looked_at: str) -> str:
-    """Return findings as text for a console.
+    """Format findings for the console.
 
     Args:
-        findings: The findings, in order.
+        findings: Findings in order.
         looked_at: Description of the examined data.
     """
     if not findings:
@@ -78,7 +78,7 @@ def listing(findings: Sequence[Diagnosis], looked_at: str) -> str:
 
 
 def save(folder: Path, findings: Sequence[Diagnosis], looked_at: str) -> Path:
-    """Write findings into a run's folder."""
+    """Write findings to `doctor.json` in a run's folder; return the file."""
     listed = [{**asdict(one), "degree": one.degree} for one in findings]
     data = {"looked_at": looked_at, "findings": listed}
     path = folder / FILE

@@ -1,4 +1,4 @@
-"""Findings from the training metrics in `metrics.jsonl`."""
+"""Find faults in the training metrics of a run (`metrics.jsonl`)."""
 
 import math
 import re
@@ -15,12 +15,12 @@ LEAST = 12
 """Minimum number of iterations for findings about trends."""
 
 JUDGED_SHARE, JUDGED_MOST = 0.25, 200
-"""The policy is judged after this share of the planned iterations, at the latest after
-`JUDGED_MOST` iterations.
+"""Fraction of the planned iterations, and maximum number of iterations, before which
+findings in `PREMATURE` are suppressed.
 
-When the shipped walking policies were trained from scratch, the reward for tracking the
-command reached 40 % of its final value after 54 iterations (Velocity-Go1-Flat, 14 % of
-the run) and 140 iterations (Velocity-G1-Flat, 23 %).
+When the shipped walking policies were trained from scratch, the command tracking reward
+reached 40 % of its final value after 54 iterations (Velocity-Go1-Flat, 14 % of the run)
+and 140 iterations (Velocity-G1-Flat, 23 %).
 """
 
 PREMATURE = frozenset(
@@ -29,10 +29,10 @@ PREMATURE = frozenset(
         *("one_end", "dead_term", "value_loss"),
     }
 )
-"""Kinds of findings that are normal before a policy has learned."""
+"""Kinds of findings that are normal early in training."""
 
 RATE_BOUNDS = (1e-5, 1e-2)
-"""Bounds of RSL-RL's adaptive learning rate."""
+"""Lower and upper bound of RSL-RL's adaptive learning rate."""
 
 _COST = re.compile(r".*(_l1|_l2|_limits|_cost|_slip|_effort|collisions?|penalty)")
 _GAIN = re.compile(r"(track_|upright|alive|smooth_reward).*")
@@ -43,36 +43,38 @@ class Course:
     """Training metrics and settings of a run."""
 
     metrics: Metrics
-    """Metrics by iteration."""
+    """Training metrics of the run."""
 
     config: Settings
-    """Settings of environment and learner, from `config.json`."""
+    """Settings of environment and agent, from `config.json`."""
 
     planned: int = 0
-    """Number of iterations in the task's own settings; 0 if unknown."""
+    """Number of iterations in the task's default settings; 0 if unknown."""
 
     @property
     def whole(self) -> int:
-        """Number of iterations of a complete training; 0 if unknown."""
+        """Number of iterations of a complete training run; 0 if unknown."""
         return max(self.planned, self.setting("agent.max_iterations") or 0)
 
     @property
     def judged_from(self) -> int:
-        """Iteration from which the policy is judged."""
+        """First iteration at which findings in `PREMATURE` are reported."""
         return math.ceil(min(JUDGED_SHARE * self.whole, JUDGED_MOST))
 
     @property
     def early(self) -> bool:
-        """True if the policy has had too little training to be judged."""
+        """Whether the run has not reached `judged_from`."""
         return max(self.metrics.iterations, default=0) < self.judged_from
 
     @property
     def long(self) -> bool:
-        """True if there are enough iterations for findings about trends."""
+        """Whether there are enough iterations for findings about trends."""
         return len(self.metrics.iterations) >= LEAST
 
     def quarter(self, name: str, number: int) -> float | None:
-        """Return the mean of a metric over one quarter of its values.
+        """Return the mean of a metric over one quarter of its finite values.
+
+        None if there are fewer than four values.
 
         Args:
             name: Name of the metric.
@@ -95,13 +97,13 @@ class Course:
         return self.config.values.get(path)
 
     def weights(self) -> dict[str, float]:
-        """Return the non-zero weights of the rewards."""
+        """Return the non-zero reward weights, by term."""
         terms = self.config.terms("env.rewards")
         found = {name: self.setting(f"env.rewards.{name}.weight") for name in terms}
         return {name: float(w) for name, w in found.items() if w}
 
     def rates(self, number: int = 3) -> dict[str, float]:
-        """Return the means of the weighted reward terms over a quarter, per second."""
+        """Return the mean of each weighted reward term over a quarter, per second."""
         found = {
             name: self.quarter(f"Episode_Reward/{name}", number)
             for name in self.weights()
@@ -109,23 +111,23 @@ class Course:
         return {name: value for name, value in found.items() if value is not None}
 
     def function(self, kind: str, name: str) -> str:
-        """Return the name of a term's function."""
+        """Return the name of a term's function; "" if unknown."""
         path = self.config.names.get(f"env.{kind}.{name}.func", "")
         return path.rpartition(".")[2]
 
 
 def examine_training(course: Course) -> list[Diagnosis]:
-    """Return the findings of a training run."""
+    """Run all checks of training metrics; return the findings."""
     return judged(course, [one for check in _CHECKS for one in check(course)])
 
 
 def judged(course: Course, found: Iterable[Diagnosis]) -> list[Diagnosis]:
-    """Remove the findings that are premature at this stage of the training."""
+    """Remove findings in `PREMATURE` if the run is early."""
     return [one for one in found if not (course.early and one.kind in PREMATURE)]
 
 
 def too_early(course: Course) -> list[Diagnosis]:
-    """Return a finding if it is too early to judge the policy."""
+    """Return a "too_early" finding if the run is early."""
     if not course.early:
         return []
     done = max(course.metrics.iterations, default=0)
@@ -135,8 +137,8 @@ def too_early(course: Course) -> list[Diagnosis]:
             certainty=SURE,
             what=f"Too early to judge: {done} of {course.whole} iterations.",
             advice=(
-                f"run the doctor again after iteration {course.judged_from}; before, "
-                "policies that learn well also fall, stand still and earn no reward."
+                f"run the doctor again after iteration {course.judged_from}. Before, "
+                "policies that learn well also fall, stand still or earn no reward."
             ),
         )
     ]
@@ -147,7 +149,7 @@ def _option(*path: str) -> str:
 
 
 def _ending_pays(course: Course) -> Iterator[Diagnosis]:
-    """Find rewards so negative that ending the episode early gives the best return."""
+    """Find rewards that are so negative that short episodes have the best return."""
     lengths = course.metrics.series.get("Train/mean_episode_length")
     reward = course.quarter("Train/mean_step_reward", 3)
     if lengths is None or len(lengths.finite) < LEAST or reward is None:
@@ -160,7 +162,7 @@ def _ending_pays(course: Course) -> Iterator[Diagnosis]:
     rates = course.rates()
     costs = {name: rate for name, rate in rates.items() if rate < 0.0}
     worst = min(costs, key=lambda name: costs[name], default=None)
-    advice = "give a step a positive reward, or start with less action noise."
+    advice = "add a positive reward per step, or start with less action noise."
     settings: dict[str, str] = {}
     if worst is not None:
         weight = course.weights()[worst]
@@ -202,7 +204,7 @@ def _dead_terms(course: Course) -> Iterator[Diagnosis]:
 
 
 def _drowning_terms(course: Course) -> Iterator[Diagnosis]:
-    """Find a reward that is much larger than all others together."""
+    """Find a reward that is more than ten times as large as all others together."""
     rates = course.rates()
     if not course.long or len(rates) < 2:
         return
@@ -215,16 +217,19 @@ def _drowning_terms(course: Course) -> Iterator[Diagnosis]:
         kind="drowning_term",
         certainty=0.8,
         what=(
-            f"The reward {name} dominates: {rates[name]:+.3g} per second, and the "
-            f"other {len(rates) - 1} together {rest:.3g}."
+            f"The reward {name} dominates: it is {rates[name]:+.3g} per second, while "
+            f"the absolute values of the other {len(rates) - 1} sum to {rest:.3g}."
         ),
-        advice="change its weight to make it about as large as the others together.",
+        advice="reduce its weight, so that it is as large as all others together.",
         settings={_option("env", "rewards", name, "weight"): f"{weight:.2g}"},
     )
 
 
 def _signs(course: Course) -> Iterator[Diagnosis]:
-    """Find penalties with positive weight and rewards with negative weight, by name."""
+    """Find penalties with positive weights and rewards with negative weights.
+
+    The names of the functions distinguish penalties from rewards.
+    """
     for name, weight in course.weights().items():
         function = course.function("rewards", name)
         is_cost = _COST.fullmatch(function) is not None
@@ -256,7 +261,7 @@ def _noise(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="noise_explodes",
             certainty=0.93,
-            what=f"The action noise grows, from {begin:.3g} to {end:.3g}.",
+            what=f"The action noise grows: its std rose from {begin:.3g} to {end:.3g}.",
             advice="reduce the entropy coefficient.",
             settings={option: f"{entropy / 10:g}"},
         )
@@ -269,8 +274,8 @@ def _noise(course: Course) -> Iterator[Diagnosis]:
             kind="noise_gone",
             certainty=0.85,
             what=(
-                f"The action noise has vanished ({end:.2g}), and the reward per step "
-                f"has not grown: {early:.3g}, then {late:.3g}."
+                f"The action noise has vanished (std {end:.2g}), but the reward per "
+                f"step has not grown: {early:.3g} at the start, {late:.3g} at the end."
             ),
             advice=(
                 "start with more noise (agent.actor.distribution-cfg.init-std 1.0), "
@@ -281,7 +286,7 @@ def _noise(course: Course) -> Iterator[Diagnosis]:
 
 
 def _learning_rate(course: Course) -> Iterator[Diagnosis]:
-    """Find an adaptive learning rate at its bound, limited by the desired KL."""
+    """Find an adaptive learning rate that `desired_kl` drives to a bound."""
     series = course.metrics.series.get("Policy/learning_rate")
     adaptive = course.setting("agent.algorithm.schedule") == "adaptive"
     if not course.long or series is None or not adaptive:
@@ -312,15 +317,15 @@ def _learning_rate(course: Course) -> Iterator[Diagnosis]:
 
 
 def _value_loss(course: Course) -> Iterator[Diagnosis]:
-    """Find a critic whose error is as large as the returns it should predict."""
+    """Find a critic whose error is as large as the returns that it predicts."""
     loss = course.quarter("Loss/value", 3)
     reward = course.quarter("Train/mean_step_reward", 3)
     length = course.quarter("Train/mean_episode_length", 3)
     gamma = course.setting("agent.algorithm.gamma")
     if not course.long or loss is None or reward is None or length is None:
         return
-    # An untrained critic learns from returns within a rollout, which on average sum
-    # over half of its steps.
+    # Targets of an untrained critic are returns within a rollout. On average, they
+    # cover half of its steps.
     rollout = course.setting("agent.num_steps_per_env") or 24
     horizon = min(1.0 / max(1.0 - (gamma or 0.99), 1e-6), length, 0.5 * rollout)
     scale = (reward * horizon) ** 2
@@ -378,7 +383,7 @@ def _episode_steps(course: Course) -> int | None:
 
 
 def _health(course: Course) -> Iterator[Diagnosis]:
-    """Find non-finite numbers, and overflows of contact or constraint buffers."""
+    """Find non-finite states, and overflows of contact or constraint buffers."""
     lost = sum(_values(course, "Health/nonfinite"))
     if lost:
         prefix = "Health/nonfinite/"
@@ -391,7 +396,7 @@ def _health(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="nonfinite",
             certainty=1.0,
-            what=f"{lost:g} world steps were not finite"
+            what=f"{lost:g} environment steps were not finite"
             + (f": {named}." if named else "."),
             advice=(
                 "replay a dump: play.py --dump RUN/dumps/... If no term is named, "

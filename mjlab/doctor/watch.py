@@ -1,4 +1,4 @@
-"""Doctor during training: prints findings with high certainty as they appear."""
+"""Run the doctor during training, and print findings with high certainty."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,14 +11,14 @@ from mjlab.settings.file import Settings
 
 
 class WatchedDisplay:
-    """Wraps a display, and prints each finding with high certainty once."""
+    """Display that also examines the metrics, and prints each sure finding once."""
 
     def __init__(self, display: Display, config: Settings) -> None:
         """Wrap a display.
 
         Args:
-            display: The display.
-            config: Settings of environment and learner.
+            display: Display that shows the metrics.
+            config: Settings of environment and agent.
         """
         self._display = display
         self._metrics = Metrics({}, [], [], 0)
@@ -34,16 +34,18 @@ class WatchedDisplay:
         self._display.__exit__(*error)
 
     def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
-        """Examine the metrics of an iteration, and show them."""
+        """Add the metrics of an iteration, examine all, and show them.
+
+        Examinations become rarer, because each reads all iterations.
+        """
         self._metrics.iterations.append(progress.iteration)
         for name, value in figures.items():
             series = self._metrics.series.setdefault(name, Series(name, [], []))
             series.iterations.append(progress.iteration)
-            # NaN and infinite values are stored as None.
+            # `Series` has None for NaN and infinite values.
             series.values.append(value if abs(value) < float("inf") else None)
         done = len(self._metrics.iterations)
         if done >= self._next:
-            # Each examination reads all iterations, so the intervals grow.
             self._next = done + max(5, done // 10)
             found = [f for f in examine_training(self._course) if f.certainty >= SURE]
             self._say(found)

@@ -1,4 +1,4 @@
-"""Exams of walking robots: targets, punches, moving arms and payloads."""
+"""Exams of walking robots: reaching targets under punches, arm motion and payloads."""
 
 from mjlab.exam.command import CommandCfg as CommandCfg
 from mjlab.exam.command import RelativeTarget as RelativeTarget

@@ -1,4 +1,4 @@
-"""Random walk of the arms, similar to teleoperation."""
+"""Random arm motion, similar to teleoperation."""
 
 import mujoco
 import numpy as np
@@ -9,10 +9,10 @@ from mjlab.exam.streams import Purpose, Stream
 
 
 class ArmWalk:
-    """Joint targets of both arms in several runs. The right arm mirrors the left."""
+    """Random joint targets for both arms of several runs, mirrored left to right."""
 
     def __init__(self, robot: ExamRobot, arms: Arms, runs: range) -> None:
-        """Start in the stance. `targets` draws the goals when they are due."""
+        """Start in the stance. `targets` draws a new goal every `arms.goal_s`."""
         self._arms = arms
         self._reach = HandSpace(robot, arms)
         self._streams = [Stream(run, Purpose.ARMS) for run in runs]
@@ -45,7 +45,10 @@ class ArmWalk:
         return np.concatenate((left, left * self._arms.mirror), axis=1)
 
     def _next_goals(self, active: np.ndarray) -> np.ndarray:
-        """Draw arm goals until the hands are within limits, up to `attempts` times."""
+        """Draw goals of active runs, up to `attempts` times, until they are allowed.
+
+        If all attempts fail, a run keeps its goal.
+        """
         arms, goals = self._arms, self._to.copy()
         shape = (arms.steps, len(arms.left))
         pending = np.flatnonzero(active)
@@ -68,7 +71,7 @@ class ArmWalk:
 
 
 class HandSpace:
-    """Hand limits: hands stay in front of their stance position and below the chin."""
+    """Limits of hand positions: in front of the hands' stance, and below the chin."""
 
     def __init__(self, robot: ExamRobot, arms: Arms) -> None:
         """Compute the limits from the stance."""
@@ -91,7 +94,11 @@ class HandSpace:
         self._highest = float(anchor[2, 0]) + arms.chin_height
 
     def allows(self, left: np.ndarray) -> bool:
-        """True if both hands are within limits at the left arm's joint positions."""
+        """Return whether both hands are within limits.
+
+        Args:
+            left: Joint positions of the left arm, rad. The right arm mirrors them.
+        """
         self._data.qpos[self._left] = left
         self._data.qpos[self._right] = left * self._arms.mirror
         mujoco.mj_kinematics(self._model, self._data)

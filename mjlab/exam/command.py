@@ -1,4 +1,4 @@
-"""Velocity commands that lead a robot to its targets."""
+"""Velocity commands that steer a robot to its targets."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,18 +12,17 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class CommandCfg:
-    """Conversion of target errors to velocity commands, set by a policy's adapter."""
+    """Gains and limits from target errors to velocity commands, set by each adapter."""
 
     gain: tuple[float, float] = (1.5, 1.5)
     """Gains from distance to velocity and from heading error to yaw rate, 1/s."""
 
     reach_m: tuple[float, float] = (0.10, 0.20)
-    """Distance at which a target counts as reached, and at which it no longer does
-    (hysteresis), m."""
+    """Hysteresis of the position, m: a target is reached below the first distance, and
+    no longer reached above the second."""
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
-    """Heading error at which a heading counts as reached, and at which it no longer
-    does (hysteresis), rad."""
+    """Hysteresis of the heading, rad, with the same meaning."""
 
     speed: float | None = None
     """Largest planar speed, m/s. None sets no limit."""
@@ -38,13 +37,13 @@ class CommandCfg:
     """Range of the yaw rate command, rad/s."""
 
     def described(self) -> dict[str, Any]:
-        """Settings by name, for the results file."""
+        """Return the settings by name, for the results file."""
         return dict(vars(self))
 
 
 @dataclass(frozen=True)
 class RelativeTarget:
-    """Current target of each run, relative to its robot."""
+    """Position and heading of each run's current target, relative to the robot."""
 
     ahead: np.ndarray
     """Position of the target along the forward axis of the robot, m, shape (runs,)."""
@@ -62,7 +61,7 @@ class RelativeTarget:
 
 
 class Reached:
-    """State of each run's target: reached or not, with hysteresis."""
+    """Tracks with hysteresis whether each run has reached its target."""
 
     def __init__(self, runs: int, cfg: CommandCfg) -> None:
         """Start with no target reached."""
@@ -92,7 +91,11 @@ def _hysteresis(
 
 
 def command_of(cfg: CommandCfg, target: RelativeTarget, reached: Reached) -> np.ndarray:
-    """Compute forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
+    """Compute the velocity command of each run, shape (runs, 3).
+
+    Columns are forward velocity (m/s), left velocity (m/s) and yaw rate (rad/s). Parts
+    whose target is reached are zero.
+    """
     place, turn = cfg.gain
     planar = place * np.stack((target.ahead, target.left), axis=1)
     planar[reached.place] = 0.0

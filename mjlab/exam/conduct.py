@@ -1,4 +1,4 @@
-"""Run an exam: simulate the runs of a level with `mujoco.batch`, in blocks."""
+"""Simulate the runs of an exam level in blocks, with `mujoco.batch`."""
 
 from collections.abc import Callable
 
@@ -46,8 +46,8 @@ def conduct(
 ) -> LevelResults:
     """Run a level of an exam.
 
-    Two calls with equal arguments are bit-identical. The last digits of a run can
-    depend on the number of runs in its block, because the summation order of networks
+    Calls with equal arguments give bit-identical results. The last digits of a run can
+    change with the number of runs in its block, because networks sum in an order that
     depends on the batch size.
 
     Args:
@@ -79,10 +79,10 @@ def conduct(
 
 
 def hang(robot: ExamRobot) -> tuple[np.ndarray, np.ndarray]:
-    """Return the full state and the sensed root state after the crane phase.
+    """Return MuJoCo's full state and the sensed root state after the crane phase.
 
-    In this phase the robot hangs at the crane: its base is reset to rest before each
-    physics step, and its joints hold the stance.
+    The robot hangs on the crane: before each physics step, its base is set to the crane
+    pose at rest, and its joints hold the stance.
     """
     exam = robot.exam
     batch = mj_batch.Batch(robot.model, 1, 1, persistent=True)
@@ -144,7 +144,7 @@ class _Block:
 
     def _begin(self, record: bool) -> None:
         number, joints = len(self._runs), len(self._exam.joints)
-        # Targets are in the frame of the first control step.
+        # Target positions are relative to the base pose in the first control step.
         self._origin = self._qpos[:, :2].copy()
         self._origin_yaw = yaw_of(self._qpos[:, 3:7])
         self._commanded = Reached(number, self._policy.command)
@@ -160,7 +160,10 @@ class _Block:
         self._gains = self._all_gains()
 
     def _all_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the policy's gains for its joints, and the exam's for all others."""
+        """Return position and velocity gains, each of shape (joints,).
+
+        Joints that the policy controls have the policy's gains, all others the exam's.
+        """
         policy = self._policy
         own = policy.owned.copy()
         if self._arms is not None:
@@ -169,7 +172,7 @@ class _Block:
         kp, kd = self._robot.hold_gains
         return np.where(own, policy.kp, kp), np.where(own, policy.kd, kd)
 
-    # A control step.
+    # Control step.
 
     def step(self, step: int) -> bool:
         """Take a control step; return False if all runs have ended."""
@@ -309,7 +312,7 @@ class _Block:
     # Punches.
 
     def _punch(self, target: int) -> None:
-        """Apply the target's punch force of each run at the anchor of its joint."""
+        """Apply each run's punch of this target, at the anchor of the punched joint."""
         plan = self._punches
         assert plan is not None
         rows = np.arange(len(self._runs))
@@ -356,7 +359,7 @@ class _Block:
                 )
             )
 
-    # Measures, and the end of runs.
+    # Metrics and the end of runs.
 
     def _heights(self) -> np.ndarray:
         return self._places["xpos"][:, self._robot.feet, 2].copy()
@@ -407,7 +410,7 @@ class _Block:
         self._active &= ~runs
 
     def poses(self) -> dict[int, np.ndarray]:
-        """Recorded qpos by run id, up to the end of each run, shape (frames, nq)."""
+        """Return recorded qpos up to the end of each run, (frames, nq), by run id."""
         if not self._frames:
             return {}
         whole = np.array(self._frames)

@@ -1,4 +1,7 @@
-"""Random routes, punches and payloads, determined by run id for all policies."""
+"""Random routes, punches and payloads, which depend only on the run id.
+
+All policies get the same draws.
+"""
 
 from dataclasses import dataclass
 
@@ -11,7 +14,7 @@ from mjlab.exam.streams import Purpose, Stream
 
 @dataclass(frozen=True)
 class Route:
-    """Target positions and headings of each run, in the first control step's frame."""
+    """Targets of each run, in the base's yaw frame in the first control step."""
 
     places: np.ndarray
     """Positions, m, shape (runs, targets, 2)."""
@@ -28,16 +31,16 @@ class PunchPlan:
     """Joint index in the joint order of the exam, shape (runs, targets)."""
 
     on_child: np.ndarray
-    """True if the force is fixed in the frame of the joint's child body, False for its
+    """Whether the force is fixed in the frame of the joint's child body instead of its
     parent body, shape (runs, targets)."""
 
     forces: np.ndarray
-    """Force in the axes of `on_child`'s body, N, shape (runs, targets, 3)."""
+    """Force in the frame that `on_child` selects, N, shape (runs, targets, 3)."""
 
 
 @dataclass(frozen=True)
 class PayloadPlan:
-    """Payload of each run, with a new mass and position per target."""
+    """Mass and position of each run's payload, one per target."""
 
     masses: np.ndarray
     """Masses, kg, shape (runs, targets)."""

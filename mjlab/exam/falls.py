@@ -1,4 +1,4 @@
-"""Falls grouped by their last punch: joint, direction, gait phase and impulse."""
+"""Group falls by the last punch: its joint, direction, gait phase and impulse."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,13 +8,13 @@ import numpy as np
 from mjlab.exam.results import Punch, RunResult
 
 WITHOUT_PUNCH = "no punch"
-"""Class name for falls in runs without punches."""
+"""Class of falls in runs without punches."""
 
 _IMPULSE_STEP = 10.0
 """Bin width of impulses, N s."""
 
 Counts = dict[str, tuple[int, int]]
-"""[falls, punches] by class."""
+"""(falls, punches) by class of punch."""
 
 
 def part_of(punch: Punch) -> str:
@@ -59,7 +59,7 @@ KINDS: dict[str, Callable[[Punch], str]] = {
 
 
 def counts(runs: Sequence[RunResult], kind: Callable[[Punch], str]) -> Counts:
-    """Count each class of punches, and the falls whose last punch is of that class."""
+    """Count punches of each class, and falls whose last punch is of this class."""
     found: Counts = {}
     for run in runs:
         for punch in run.punches:
@@ -70,7 +70,7 @@ def counts(runs: Sequence[RunResult], kind: Callable[[Punch], str]) -> Counts:
 
 
 def causes(runs: Sequence[RunResult]) -> dict[str, Counts]:
-    """Count falls and punches for each entry of `KINDS`, as [falls, punches]."""
+    """Count falls and punches for each entry of `KINDS`, and falls without punches."""
     found = {name: counts(runs, kind) for name, kind in KINDS.items()}
     unpunched = sum(not run.completed and not run.punches for run in runs)
     return found | {WITHOUT_PUNCH: {"falls": (unpunched, unpunched)}}
@@ -79,7 +79,7 @@ def causes(runs: Sequence[RunResult]) -> dict[str, Counts]:
 def survival_curve(
     runs: Sequence[RunResult], seconds: float, points: int = 181
 ) -> tuple[list[float], list[float]]:
-    """Return times, s, and the fraction of runs without a fall until then."""
+    """Return times, s, and the fraction of runs that have not fallen at each time."""
     times = np.linspace(0.0, seconds, points)
     falls = np.array([math.inf if r.completed else r.survival for r in runs])
     return times.tolist(), [float((falls > time).mean()) for time in times]

@@ -1,4 +1,4 @@
-"""Measurement of touchdown speeds and contact forces of feet."""
+"""Touchdown speeds and contact forces of feet."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ class FootMeter:
 
         Args:
             shape: Number of runs and number of feet.
-            loads: Force above which a foot touches down, and below which it lifts
-                off, N.
+            loads: Contact forces above which a foot touches down, and below which it
+                lifts off, N.
         """
         self._rise, self._end = loads
         self.down = np.zeros(shape, bool)
-        """True for feet on the ground, shape (runs, feet)."""
+        """Whether each foot is on the ground, shape (runs, feet)."""
         self._speed = np.zeros(shape)
         self._peak = np.zeros(shape)
         self._touchdowns = np.zeros(shape)
@@ -44,11 +44,17 @@ class FootMeter:
         self._speed = speed
 
     def touchdown_speed(self) -> np.ndarray:
-        """Mean downward foot speed at touchdown, m/s, shape (runs,); NaN if none."""
+        """Return the mean downward foot speed at touchdown, m/s, shape (runs,).
+
+        NaN for runs without touchdowns.
+        """
         return _mean(self._speeds, self._touchdowns)
 
     def peak_force(self) -> np.ndarray:
-        """Mean peak force per stance phase, N, shape (runs,); NaN without stances."""
+        """Return the mean of the stance phases' peak forces, N, shape (runs,).
+
+        NaN for runs without a finished stance phase.
+        """
         return _mean(self._peaks, self._stances)
 
 

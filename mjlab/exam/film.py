@@ -30,7 +30,7 @@ _PUNCH: Color = (0.9, 0.2, 0.15, 1.0)
 
 
 def chosen_runs(runs: Sequence[RunResult]) -> dict[str, int]:
-    """Return the ids of the runs with the shortest and the median survival time."""
+    """Return the run ids of the shortest ("worst") and the median survival time."""
     ordered = sorted(runs, key=lambda run: (run.survival, -run.run))
     return {"worst": ordered[0].run, "median": ordered[len(ordered) // 2].run}
 
@@ -82,7 +82,7 @@ def write_film(
 
 
 class Moment:
-    """Time of a frame, and the target and punch at that time."""
+    """Time of a video frame, the target at this time, and whether a punch is shown."""
 
     def __init__(self, exam: Exam, seconds: float) -> None:
         duration = exam.targets.seconds
@@ -95,7 +95,7 @@ class Moment:
 
 
 class Script:
-    """Text and arrows of a run's video, for its targets and punches."""
+    """Text and arrows that show a run's targets and punches in its video."""
 
     def __init__(
         self, robot: ExamRobot, level: Level, run: int, first: np.ndarray
@@ -111,7 +111,7 @@ class Script:
         self._route = route
 
     def lines(self, moment: Moment) -> list[str]:
-        """Return the lines of text drawn on a frame."""
+        """Return the lines of text to draw on a frame."""
         exam, target = self._robot.exam, moment.target
         x, y = self._route.places[0, target]
         heading = np.degrees(self._route.headings[0, target])
@@ -126,7 +126,7 @@ class Script:
         return lines
 
     def marks(self, moment: Moment, data: mujoco.MjData) -> Marks:
-        """Return arrows for the target's heading and for the punch."""
+        """Return marks of the target's position and heading, and of the punch."""
         marks, target = Marks((0,)), moment.target
         place = np.array((*self._places[target], 0.02))
         heading = self._headings[target]

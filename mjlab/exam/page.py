@@ -31,10 +31,10 @@ class ExamRecord:
     """Name of the policy."""
 
     settings: Mapping[str, Any]
-    """Command settings and notes of the adapter."""
+    """Command settings and `described()` of the policy's adapter."""
 
     robot: str
-    """Name of the robot's model."""
+    """Name of the robot model."""
 
     levels: Sequence[LevelResults]
     """Results by level."""
@@ -60,7 +60,7 @@ class LevelFalls:
     """Median time from the last punch before a fall to the fall, s."""
 
     causes: list[tuple[list[str], list[list[str]]]]
-    """Column names and rows of one table for each entry of `KINDS`."""
+    """Column names and rows of one table per entry of `KINDS`."""
 
 
 def write_page(file: Path, record: ExamRecord) -> Path:
@@ -110,7 +110,7 @@ def _survival(record: ExamRecord) -> Chart:
         )
     return Chart(
         title="Runs without a fall",
-        up="share of runs",
+        up="fraction of runs",
         across="seconds",
         lines=lines,
         whole=(0, round(record.exam.seconds)),
@@ -120,7 +120,7 @@ def _survival(record: ExamRecord) -> Chart:
 
 
 def _falls(record: ExamRecord) -> list[LevelFalls]:
-    """Return the falls of each level that has falls after punches."""
+    """Return fall statistics of the levels that have falls after punches."""
     found = []
     for level in record.levels:
         fallen = [run for run in level.runs if not run.completed]

@@ -1,4 +1,4 @@
-"""Interface of policies in an exam, and the sensor readings passed to a policy."""
+"""Interface of policies in an exam, and the sensor readings that they get."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -26,35 +26,35 @@ class Readings:
     """Joint velocities, rad/s, shape (runs, joints)."""
 
     root_pos: np.ndarray
-    """Position of the base, m, shape (runs, 3). This and the next five fields are
-    sensor values, one physics step old."""
+    """Position of the base in the world, m, shape (runs, 3). This and the next five
+    fields are sensor values with a latency of one physics step."""
 
     root_quat: np.ndarray
     """Orientation of the base, wxyz, shape (runs, 4)."""
 
     root_velocity: np.ndarray
-    """Linear velocity in world axes, m/s, and angular velocity in the axes of the base,
+    """Linear velocity in the world frame, m/s, and angular velocity in the base frame,
     rad/s, shape (runs, 6)."""
 
     gyro: np.ndarray
-    """Angular velocity in the frame of the inertial sensors, rad/s, shape (runs, 3)."""
+    """Angular velocity in the IMU frame, rad/s, shape (runs, 3)."""
 
     lin_vel: np.ndarray
-    """Linear velocity in the frame of the inertial sensors, m/s, shape (runs, 3)."""
+    """Linear velocity of the IMU in the IMU frame, m/s, shape (runs, 3)."""
 
     gravity: np.ndarray
-    """Unit gravity vector in the frame of the inertial sensors, shape (runs, 3)."""
+    """Unit gravity vector in the IMU frame, shape (runs, 3)."""
 
     command: np.ndarray
-    """Command: forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
+    """Forward and left velocity command, m/s, and yaw rate command, rad/s, shape
+    (runs, 3)."""
 
     target: RelativeTarget
     """Current target of each run, relative to the robot's base."""
 
     load_targets: np.ndarray
-    """Targets of joints that the exam moves, and the stance of all other joints, rad,
-    shape (runs, joints).
-    """
+    """Targets of the arm joints in runs with load, and the stance of all other joints,
+    rad, shape (runs, joints)."""
 
 
 class ExamPolicy(Protocol):
@@ -64,7 +64,8 @@ class ExamPolicy(Protocol):
     """Command settings."""
 
     owned: np.ndarray
-    """True for joints controlled by the policy, shape (joints,)."""
+    """Whether the policy controls each joint, shape (joints,). The exam controls the
+    others."""
 
     kp: np.ndarray
     """Position gains, N m/rad, shape (joints,)."""
@@ -77,9 +78,9 @@ class ExamPolicy(Protocol):
         ...
 
     def act(self, seen: Readings) -> np.ndarray:
-        """Return position targets, rad, shape (runs, joints)."""
+        """Return joint position targets, rad, shape (runs, joints)."""
         ...
 
     def described(self) -> dict[str, Any]:
-        """Settings of the adapter by name, for the results file."""
+        """Return the adapter's settings by name, for the results file."""
         ...

@@ -1,4 +1,4 @@
-"""Results of exam runs: targets, punches, and energy and contact measures."""
+"""Results of exam runs: targets, punches, energy, vibration and foot contacts."""
 
 from dataclasses import dataclass, field
 
@@ -7,10 +7,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Punch:
-    """Punch, with the contact state of the feet at its start."""
+    """A punch that a run received."""
 
     target: int
-    """Index of the target."""
+    """Index of the target during which the punch was applied."""
 
     joint: str
     """Joint whose anchor is the point of application."""
@@ -19,20 +19,19 @@ class Punch:
     """Force times duration, N s."""
 
     direction: tuple[float, float, float]
-    """Direction of the force at its start: forward, left, up, relative to the base's
-    yaw.
-    """
+    """Unit vector of the force at the start of the punch: forward, left, up, in the
+    base's yaw frame."""
 
     feet: tuple[bool, ...]
-    """True for each foot on the ground at the start, in the exam's order of feet."""
+    """Whether each foot was on the ground at the start of the punch."""
 
     seconds: float
-    """Start time in the run, s."""
+    """Start of the punch, s since the start of the run."""
 
 
 @dataclass(frozen=True)
 class TargetResult:
-    """Errors when a target's time ends or the robot falls."""
+    """Errors at the end of a target's time, or at the fall."""
 
     distance: float
     """Planar distance to the target, m."""
@@ -41,40 +40,41 @@ class TargetResult:
     """Absolute heading error, rad."""
 
     reached: bool
-    """True if position and heading were reached at the same time."""
+    """Whether position and heading were reached at the same time, at any time."""
 
 
 @dataclass
 class RunResult:
-    """Survival, targets and measures of one run of an exam."""
+    """Result of one run of an exam."""
 
     run: int
     """Run id."""
 
     survival: float = 0.0
-    """Time to the fall, or the duration of the run, s."""
+    """Time of the fall, or the duration of the run, s."""
 
     completed: bool = False
-    """True if the robot did not fall."""
+    """Whether the run ended without a fall."""
 
     targets: list[TargetResult] = field(default_factory=list)
-    """Results of the started targets."""
+    """Results of all targets that were started."""
 
     punches: list[Punch] = field(default_factory=list)
-    """Punches that started before the end of the run."""
+    """Punches before the end of the run, in order of their start."""
 
     energy: float = 0.0
-    """Sum over joints and time of the absolute power, torque times velocity, kJ."""
+    """Integral of the absolute power, summed over joints, kJ. The power is the torque
+    that the PD law requests times the joint velocity."""
 
     vibration: float = 0.0
-    """Sum of changes of joint acceleration over joints and control steps,
-    10^6 rad/s^2."""
+    """Sum over joints and control steps of the absolute change of joint acceleration
+    between two steps, 10^6 rad/s^2."""
 
     touchdown_speed: float = np.nan
-    """Mean downward speed of feet at touchdown, m/s."""
+    """Mean downward foot speed at touchdown, m/s. NaN without touchdowns."""
 
     peak_force: float = np.nan
-    """Mean peak contact force per stance phase of a foot, in body weights."""
+    """Mean of the stance phases' peak contact forces, in body weights."""
 
     @property
     def reached(self) -> int:
@@ -83,7 +83,7 @@ class RunResult:
 
     @property
     def last_punch(self) -> Punch | None:
-        """Last punch before the fall; None for a completed run or without punches."""
+        """Last punch before the fall. None if the run was completed or had no punch."""
         return self.punches[-1] if self.punches and not self.completed else None
 
 

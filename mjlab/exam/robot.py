@@ -1,4 +1,4 @@
-"""Robot of an exam, compiled with torque motors and sensors of foot contact forces."""
+"""Robot of an exam, compiled with torque motors and foot contact sensors."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ PAYLOAD = "exam_payload"
 
 @dataclass(frozen=True)
 class ExamRobot:
-    """Compiled model with its element indices. Arrays are in the exam's joint order."""
+    """Compiled model, and indices of its elements in the exam's joint order."""
 
     exam: Exam
     model: mujoco.MjModel
@@ -52,7 +52,7 @@ class ExamRobot:
 
     @property
     def stance(self) -> np.ndarray:
-        """Joint positions on the crane, rad."""
+        """Joint positions on the crane, rad, shape (joints,)."""
         return np.array(self.exam.stance)
 
     @property
@@ -68,21 +68,24 @@ class ExamRobot:
 
     @property
     def hold_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Position and velocity gains for joints that the policy does not control."""
+        """Position gains (N m/rad) and velocity gains (N m s/rad) of held joints.
+
+        Joints that the policy does not control are held.
+        """
         omega = 2.0 * np.pi * self.exam.hold_hz
         armature = self.model.dof_armature[self.qvel]
         return armature * omega**2, 2.0 * self.exam.hold_damping * armature * omega
 
     @property
     def imu(self) -> tuple[np.ndarray, np.ndarray]:
-        """Position and rotation matrix of the inertial sensors in the base's frame."""
+        """Position (m) and rotation matrix of the IMU site in the base's frame."""
         site = self.model.site(self.exam.imu)
         matrix = np.zeros(9)
         mujoco.mju_quat2Mat(matrix, site.quat)
         return np.array(site.pos), matrix.reshape(3, 3)
 
     def indices(self, names: tuple[str, ...]) -> np.ndarray:
-        """Indices of joints in the exam's order."""
+        """Return the indices of named joints in the exam's order."""
         return np.array([self.exam.joints.index(name) for name in names])
 
 
@@ -91,8 +94,8 @@ def build_robot(exam: Exam, model: Path | None = None) -> ExamRobot:
 
     Args:
         exam: The exam.
-        model: MJCF file of the robot, with or without a ground plane. None takes the
-            exam's default robot.
+        model: MJCF file of the robot. A ground plane is added if the file has none.
+            None uses the exam's default robot.
     """
     spec = _default_spec(exam) if model is None else mujoco.MjSpec.from_file(str(model))
     _check_names(spec, exam, str(model or exam.robot.name))
@@ -111,7 +114,7 @@ def build_robot(exam: Exam, model: Path | None = None) -> ExamRobot:
             intprm=[1 << int(mujoco.mjtConDataField.mjCONDATA_FORCE), 3, 1],
         )
     if exam.payload is not None:
-        # The payload's mass is set at the start of each target.
+        # Each target sets the payload's mass.
         base = spec.body(exam.base)
         inertial = {"mass": 0.0, "inertia": (0.0, 0.0, 0.0), "explicitinertial": True}
         base.add_body(name=PAYLOAD, pos=exam.payload.centre, **inertial)
@@ -174,12 +177,12 @@ def _set_options(spec: mujoco.MjSpec, exam: Exam) -> None:
     option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
     option.iterations = 100
     option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
-    # A diverged robot counts as fallen; MuJoCo would reset it to the default pose.
+    # A diverged robot counts as fallen, so MuJoCo must not reset it.
     option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
 
 def _set_motors(spec: mujoco.MjSpec, exam: Exam) -> None:
-    """Replace all actuators by torque motors. The joints' force ranges limit torque."""
+    """Replace all actuators by torque motors, limited by the joints' actfrcrange."""
     for actuator in list(spec.actuators):
         spec.delete(actuator)
     for name in exam.joints:

@@ -1,4 +1,4 @@
-"""Rules of an exam as numbers: robot, schedule, targets, punches, arms and payload."""
+"""Rules of an exam: robot, schedule, targets, punches, arms and payload."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,8 @@ class Targets:
     """Duration of each target, s."""
 
     centre: tuple[float, float] = (0.3, 0.0)
-    """Centre of the disc of targets, m, in the frame of the first control step."""
+    """Centre of the disc with all targets, m, forward and left of the base pose in the
+    first control step."""
 
     radius: float = 0.75
     """Radius of the disc, m."""
@@ -38,16 +39,16 @@ class Punches:
     """Largest force, N."""
 
     least: float = 0.5
-    """Minimum force, as a fraction of the current upper bound."""
+    """Smallest force, as a fraction of the current upper bound."""
 
     first: float = 1.0 / 3.0
-    """Upper bound of the force at the start of the run, as a fraction of `ceiling`."""
+    """Upper bound at the start of the run, as a fraction of `ceiling`."""
 
     growth_s: float = 60.0
     """Time at which the upper bound reaches `ceiling`, s."""
 
     def ceiling_at(self, seconds: float) -> float:
-        """Upper bound of the force, N, for a target that starts at `seconds`."""
+        """Return the largest force, N, for a target that starts at `seconds`."""
         grown = min(seconds / self.growth_s, 1.0)
         return self.ceiling * (self.first + (1.0 - self.first) * grown)
 
@@ -72,16 +73,16 @@ class Arms:
     """Joints of the right arm, in the same order."""
 
     mirror: tuple[float, ...]
-    """Sign of each right joint's target relative to the left joint's."""
+    """Sign of each right joint's target, as a factor of the left joint's target."""
 
     torso: str
-    """Body whose frame defines the front and lower limits of the hands."""
+    """Body in whose frame the hands are limited to the front and in height."""
 
     hands: tuple[HandBox, HandBox]
-    """Left and right hand."""
+    """Boxes of the left and the right hand."""
 
     chin_joint: str
-    """Joint whose height the hands can exceed by `chin_height`."""
+    """Joint at the height of the chin."""
 
     chin_height: float = 0.033
     """Maximum height of a hand above `chin_joint`, m."""
@@ -90,13 +91,13 @@ class Arms:
     """Time between goals, s."""
 
     steps: int = 25
-    """Number of random steps from one goal to the next."""
+    """Number of random joint steps that lead from one goal to the next."""
 
     step_size: float = 0.06
-    """Maximum size of a random step, rad."""
+    """Maximum change of a joint in a random step, rad."""
 
     attempts: int = 8
-    """Maximum number of draws of a goal. If all fail, the arm keeps the old goal."""
+    """Maximum number of draws per goal. If none is allowed, the arm keeps its goal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,15 +111,15 @@ class Payload:
     """Centre of the box in the frame of the base, m."""
 
     offset: tuple[float, float]
-    """Maximum offset forward and to the left, m."""
+    """Maximum offset of the box from `centre`, forward and to the left, m."""
 
     half_size: Vector
-    """Half sizes of the box, m, for its inertia. It has no contacts."""
+    """Half sizes of the box, m. They set its inertia; the box has no contacts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exam:
-    """Robot, schedule, disturbances and controller settings of an exam."""
+    """Robot, schedule, disturbances and gains of held joints."""
 
     name: str
     """Name of the exam on the command line."""
@@ -127,7 +128,7 @@ class Exam:
     """Default robot."""
 
     joints: tuple[str, ...]
-    """Actuated joints, in the order of punches and targets."""
+    """Actuated joints. Arrays of an exam are in this order."""
 
     stance: tuple[float, ...]
     """Joint positions on the crane, rad."""
@@ -136,7 +137,7 @@ class Exam:
     """Body with the free joint."""
 
     imu: str
-    """Site of the inertial sensors."""
+    """Site of the IMU."""
 
     feet: tuple[str, ...]
     """Bodies of the feet."""
@@ -148,7 +149,7 @@ class Exam:
     """Height of the base below which the robot counts as fallen, m."""
 
     foot_loads: tuple[float, float]
-    """Force above which a foot touches down, and below which it lifts off, N."""
+    """Contact forces at which a foot touches down and lifts off (hysteresis), N."""
 
     targets: Targets = Targets()
     punches: Punches = Punches()
@@ -156,25 +157,25 @@ class Exam:
     payload: Payload | None = None
 
     crane_s: float = 3.0
-    """Time on the crane, s."""
+    """Time on the crane before the run, s."""
 
     control_s: float = 0.02
-    """Time between actions, s."""
+    """Control period, s."""
 
     physics_s: float = 0.002
     """Physics timestep, s."""
 
     hold_hz: float = 10.0
-    """Natural frequency of joints without policy control, Hz."""
+    """Natural frequency of joints that the policy does not control, Hz."""
 
     hold_damping: float = 2.0
-    """Damping ratio of joints without policy control."""
+    """Damping ratio of joints that the policy does not control."""
 
     joint_damping: float = 0.01
-    """Damping of the joints of the default robot, N m s/rad."""
+    """Joint damping of the default robot, N m s/rad."""
 
     joint_friction: float = 0.01
-    """Friction loss of the joints of the default robot, N m."""
+    """Joint friction loss of the default robot, N m."""
 
     @property
     def substeps(self) -> int:
@@ -193,18 +194,18 @@ class Exam:
 
     @property
     def seconds(self) -> float:
-        """Duration of a run without the crane, s."""
+        """Duration of a run after the crane phase, s."""
         return self.targets.number * self.targets.seconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """Level of an exam: the disturbances of its runs. The route is in every level."""
+    """Disturbances in the runs of a level, in addition to the route of targets."""
 
     name: str
     punches: bool
     load: bool
-    """True if the exam also moves the arms or changes the payload."""
+    """Whether the exam moves the arms and changes the payload, if it has any."""
 
 
 LEVELS = {
@@ -220,7 +221,7 @@ LEVELS = {
 
 
 def describe(exam: Exam, level: Level) -> str:
-    """Return the parts of a level in words."""
+    """Describe a level in words, such as "route, punches"."""
     parts = ["route"]
     if level.punches:
         parts.append("punches")
@@ -232,5 +233,5 @@ def describe(exam: Exam, level: Level) -> str:
 
 
 def mirrored(left: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the joints on the right side."""
+    """Replace the prefix "left_" of joint names by "right_"."""
     return tuple(name.replace("left_", "right_", 1) for name in left)

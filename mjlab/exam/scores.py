@@ -1,4 +1,4 @@
-"""Scores of a level, their 95% intervals, and the table of all levels."""
+"""Scores of a level with 95% confidence intervals, and the table of all levels."""
 
 import math
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from mjlab.exam.results import LevelResults, RunResult
 from mjlab.files import finite
 
 _Z = 1.959964
-"""Normal quantile of a 95% interval."""
+"""Quantile of the normal distribution for a 95% interval."""
 
 LEAST_COMPLETED = 0.2
-"""Minimum fraction of completed runs for reporting the measures of completed runs
-(energy, vibration, touchdown speed and peak force)."""
+"""Minimum fraction of completed runs at which energy, vibration, touchdown speed and
+peak force are reported. Below it they are NaN."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean with its 95% confidence interval; all fields are NaN without values."""
+    """Mean and bounds of its 95% confidence interval; NaN if there are no values."""
 
     mean: float
     low: float
@@ -30,19 +30,19 @@ class Estimate:
 
 @dataclass(frozen=True)
 class LevelScores:
-    """Scores of a level."""
+    """Scores of a level. Energy and later fields are means over completed runs."""
 
     runs: int
     completed: Estimate
-    """Fraction of runs without a fall, with Wilson's interval."""
+    """Fraction of runs without a fall, with a Wilson interval."""
     survival: Estimate
     """Time to the fall or to the end of the run, s."""
     position: Estimate
-    """Distance to the target when it ends or the robot falls, m."""
+    """Distance to the target at the end of its time or at the fall, m."""
     heading: Estimate
-    """Heading error when the target ends or the robot falls, degrees."""
+    """Heading error at the end of a target's time or at the fall, degrees."""
     reached: Estimate
-    """Targets per run whose position and heading were reached."""
+    """Number of targets per run whose position and heading were reached."""
     energy: Estimate
     """Energy of completed runs, kJ."""
     vibration: Estimate
@@ -65,9 +65,9 @@ def wilson(successes: int, number: int) -> Estimate:
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """Return the mean with its 95% interval, from the normal distribution.
+    """Return the mean of finite values with its 95% normal interval.
 
-    All measures are positive, so the interval is cut at zero.
+    No metric can be negative, so the interval is clipped at zero.
     """
     known = np.array([v for v in values if math.isfinite(v)], float)
     if not len(known):
@@ -80,7 +80,7 @@ def mean_of(values: Sequence[float]) -> Estimate:
 
 
 def weighted_mean(runs: Sequence[Sequence[float]]) -> Estimate:
-    """Return the mean of all values, with an interval that treats runs as clusters."""
+    """Return the mean of all values with a 95% interval clustered by run."""
     clusters = [values for values in runs if len(values)]
     counts = np.array([len(values) for values in clusters], float)
     if not len(counts):
@@ -132,7 +132,7 @@ _COLUMNS: tuple[tuple[str, str, float, int], ...] = (
 
 
 def table(levels: Sequence[LevelResults]) -> list[list[str]]:
-    """Return the table: a header row, and one row per level."""
+    """Return the cells of the score table: a header row, then one row per level."""
     rows = [["level", "runs", *(heading for heading, *_ in _COLUMNS)]]
     for level in levels:
         scores = score(level.runs)

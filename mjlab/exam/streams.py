@@ -9,7 +9,7 @@ _MASK = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """Purposes of random streams. The first three use the public exam's numbers."""
+    """Numbers of the random streams. The first three streams are the public exam's."""
 
     ROUTE = 2
     PUNCHES = 3
@@ -28,7 +28,7 @@ class Stream:
 
         Args:
             run: Run id, 0 to 2^32 - 1.
-            purpose: Number of the stream.
+            purpose: Number of the stream within the run.
         """
         self._bits = np.random.MT19937(0)
         key = np.array(seed_words((run, purpose)), np.uint32)

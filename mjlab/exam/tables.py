@@ -1,4 +1,4 @@
-"""The exams: the public one of the Unitree G1, and one of the Unitree Go1."""
+"""Exams of the Unitree G1 (public) and of the Unitree Go1."""
 
 from mjlab.exam.rules import Arms, Exam, HandBox, Payload, Punches, mirrored
 from mjlab.tasks.robots.g1 import G1
@@ -66,7 +66,7 @@ G1_EXAM = Exam(
 """The public exam of rhoyn/teleop-walking-benchmark (2026)."""
 
 _MASS_RATIO = 12.743 / 35.112
-"""Ratio of the Go1's mass to the mass of the public exam's G1."""
+"""Mass of the Go1 divided by the mass of the G1 in the public exam."""
 
 _GO1_LEGS = ("FR", "FL", "RR", "RL")
 
@@ -93,7 +93,7 @@ GO1_EXAM = Exam(
         half_size=(0.10, 0.08, 0.05),
     ),
 )
-"""The Go1's exam: the same route, punches scaled by mass, and a changing payload."""
+"""Exam of the Go1: the G1's route, punches scaled by mass, and a changing payload."""
 
 EXAMS = {exam.name: exam for exam in (G1_EXAM, GO1_EXAM)}
 """Exams by name."""

@@ -1,8 +1,8 @@
-"""Policies of this framework in an exam, run by their task's managers.
+"""Run a policy of this framework in an exam, without an adapter.
 
-In each control step, the task's environment receives the state of the exam, so the
+In each control step, the state of the exam is written to the task's environment. So the
 policy uses the same observation terms, action terms, histories and clocks as in
-training. It needs no adapter.
+training.
 """
 
 import copy
@@ -24,7 +24,7 @@ from mjlab.threads import torch_threads
 
 
 class TrainedPolicy:
-    """Policy of a velocity task, run by the task's managers."""
+    """Policy of a velocity task, with the task's observations and actions."""
 
     def __init__(
         self,
@@ -38,10 +38,10 @@ class TrainedPolicy:
         """Build the task's environment and the policy.
 
         Args:
-            cfg: The task as trained.
+            cfg: Training configuration of the task.
             load: Creates the policy for an environment.
             exam: The exam.
-            worlds: Largest number of runs simulated at a time.
+            worlds: Largest number of runs that are simulated together.
             groups: Observation groups that the policy reads. None means all.
         """
         legs = need_legs(cfg)
@@ -70,7 +70,7 @@ class TrainedPolicy:
         self._observations: Any = None
 
     def described(self) -> dict[str, Any]:
-        """Return an empty dict: there are no settings besides the command settings."""
+        """Return an empty dict: all settings are in `command`."""
         return {}
 
     def close(self) -> None:
@@ -98,17 +98,17 @@ class TrainedPolicy:
         return targets.double().numpy()[:, self._joints]
 
     def _observe(self, seen: Readings) -> Any:
-        """Copy the readings into the environment and return the observations."""
+        """Write the readings to the environment; return the observations."""
         phases = self._env.lifecycle
         if seen.step == 0:
             phases.initialise(events=False)
             self._write(seen)
             phases.apply()
-            # Never resample the command: the exam sets it.
+            # Disable resampling of the command, which the exam sets.
             self._ends.fill_(torch.iinfo(self._ends.dtype).max)
         else:
-            # This physics step only advances the environment's clocks and histories;
-            # the robot state of the exam overwrites its result.
+            # This physics step only advances clocks and histories. The state of the
+            # exam overwrites its result.
             phases.apply_targets()
             phases.physics_step()
             self._write(seen)
@@ -119,7 +119,7 @@ class TrainedPolicy:
         return phases.observe()[0]
 
     def _write(self, seen: Readings) -> None:
-        """Write the base and joint state of active runs into the simulation."""
+        """Write base and joint states of active runs to the simulation."""
         runs = self._everyone.clone()
         runs[: len(seen.active)] = torch.from_numpy(seen.active)
         runs[len(seen.active) :] = False
@@ -152,13 +152,13 @@ def nominal(
 ) -> ManagerBasedRlEnvCfg:
     """Return the task without noise, randomisation, rewards and terminations.
 
-    Commands are set from outside. An environment step is one physics step.
+    The exam sets the commands and the state, so a control step has one physics step.
     """
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if abs(step - exam.control_s) > 1e-9:
         raise ValueError(
-            f"The policy acts every {step:g} s, but the {exam.name} exam needs "
-            f"{exam.control_s:g} s."
+            f"The policy acts every {step:g} s, but the {exam.name} exam needs a "
+            f"policy that acts every {exam.control_s:g} s."
         )
     changed = copy.copy(held(quiet(cfg), worlds, exam.seconds))
     changed.metrics, changed.rewards, changed.terminations = {}, {}, {}
@@ -178,7 +178,7 @@ def _velocity(cfg: ManagerBasedRlEnvCfg, name: str) -> UniformVelocityCommandCfg
 
 
 def _places(names: Collection[str], exam: Exam) -> np.ndarray:
-    """Return the index of each exam joint in `names`."""
+    """Return the index of each exam joint in `names`; raise if the joints differ."""
     listed = list(names)
     for name in exam.joints:
         if name not in listed:

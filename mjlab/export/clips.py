@@ -1,4 +1,4 @@
-"""Motion clips in a policy file: rows of a table, selected by the input `time_step`."""
+"""Motion clips in a policy file: a table of frames, indexed by `time_step`."""
 
 import hashlib
 from dataclasses import asdict
@@ -11,16 +11,16 @@ from mjlab.motion import Motion, MotionCommand, MotionInfo
 from mjlab.safe_names import check_name
 
 TIME_STEP = "time_step"
-"""Name of the input with the index of the clip row at the end of the control step."""
+"""Name of the input that selects the clip frame at the end of the control step."""
 
 REFERENCE = "reference_"
-"""Prefix of the names of outputs with values of a clip row."""
+"""Prefix of outputs that return the selected frame, such as `reference_joint_pos`."""
 
 PARTS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 PARTS += ("body_lin_vel_w", "body_ang_vel_w")
-"""Parts of a clip row, in storage order."""
+"""Quantities of a clip frame, in storage order."""
 PART_SIZES = (0, 0, 3, 4, 3, 3)
-"""Number of values per body in each part; 0 for parts with one value per joint."""
+"""Number of values per body for each of `PARTS`; 0 means one value per joint."""
 _UNITS = ("rad", "rad/s", "m", "1", "m/s", "rad/s")
 
 
@@ -29,8 +29,8 @@ def described_clips(command: MotionCommand) -> dict[str, Any]:
     table = command.table
     return {
         "time_step": (
-            "index of the row at the end of the step, among the rows of all clips: 1 "
-            "for a robot in the first frame of the first clip"
+            "index of the frame at the end of the control step, counted over all "
+            "clips: 1 for a robot in the first frame of the first clip"
         ),
         "fps": table.motions[0].fps,
         "anchor_body": command.cfg.anchor_body,
@@ -52,7 +52,7 @@ def described_clips(command: MotionCommand) -> dict[str, Any]:
 
 
 def reference_outputs(command: MotionCommand) -> list[dict[str, Any]]:
-    """Return the contract entries of the outputs with values of a clip row."""
+    """Return the contract entries of the `reference_*` outputs."""
     bodies, joints = list(command.table.body_names), list(command.entity.joint_names)
     return [
         {
@@ -60,14 +60,14 @@ def reference_outputs(command: MotionCommand) -> list[dict[str, Any]]:
             "shape": [len(bodies), size] if size else [len(joints)],
             "unit": unit,
             "elements": bodies if size else joints,
-            "meaning": "The reference of this time step, in the world.",
+            "meaning": "Reference at this time step, in the world frame.",
         }
         for name, size, unit in zip(PARTS, PART_SIZES, _UNITS, strict=True)
     ]
 
 
 def clips_of(policy: OnnxPolicy) -> list[Motion]:
-    """Return the clips of a policy file, read by running it once per clip row."""
+    """Return the clips of a policy file. Runs the file once per clip frame."""
     about = policy.contract["motion"]
     _check_names(policy)
     inputs: dict[str, Any] = {

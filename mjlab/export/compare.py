@@ -1,4 +1,4 @@
-"""Comparison of traced terms with the managers, and of policy files with networks."""
+"""Check traced terms against the managers, and policy files against their networks."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ CHECKED_STEPS = 50
 """Number of steps in which every file is compared with its network."""
 
 TERM_TOLERANCE = 1e-4
-"""Maximum difference of a traced term, relative for values above 1."""
+"""Tolerance of traced terms: absolute for values up to 1, relative above."""
 
 _SIZE_OF_ACTIONS, _EPISODE = 0.5, 23
 """Scale of random actions, and number of steps between resets."""
@@ -139,15 +139,16 @@ def compare_file(
 ) -> float:
     """Run file and network in closed loop; return the largest difference.
 
-    It covers actions, targets and muscle excitations, relative for values above 1.
+    The difference covers actions, targets and muscle excitations. It is relative for
+    values above 1.
 
     Args:
-        policy: The file.
+        policy: The exported file.
         worlds: Environment with one world.
-        network: The network.
+        network: Network that was exported.
         clip: Bound of the actions, None for unbounded.
-        leaves: Inputs of the file.
-        steps: Number of steps.
+        leaves: Inputs of the file, by name.
+        steps: Number of control steps.
     """
     env = worlds.env
     original = InferencePolicy(network)
@@ -185,7 +186,7 @@ class ComparedExcitations:
 
         Args:
             term: The muscle action of an environment with one world.
-            controller: Its muscle controller in the file.
+            controller: Muscle controller of this action in the file.
         """
         self.worst = 0.0
         """Maximum difference so far, relative for values above 1."""
@@ -206,9 +207,9 @@ class ComparedExcitations:
 def compared_excitations(
     env: ManagerBasedRlEnv, policy: ContractPolicy
 ) -> list[ComparedExcitations]:
-    """Start comparing the excitations of a file with those of an environment.
+    """Start comparing the file's muscle excitations with the environment's.
 
-    The file and the environment must have equal joint targets.
+    The excitations can agree only if both receive the same joint targets.
     """
     return [
         ComparedExcitations(muscle_action(env, name), controller)

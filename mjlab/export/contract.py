@@ -54,7 +54,7 @@ def contract(
         task: The task's id.
         origin: The provenance of the policy.
         network: Name of the agent's policy network.
-        first_commands: First recorded values of commands, by name.
+        first_commands: First recorded value of each command, by name.
         more: Entries of the scene, the recorded steps and the world model, if any.
     """
     env, clips = step.tracer.env, step.tracer.clips
@@ -175,13 +175,7 @@ def _commands(
 def upright_reading(
     env: ManagerBasedRlEnv, entity: str, leaf: Leaf
 ) -> list[float] | None:
-    """Return a gravity sensor's reading for an upright root; None for other inputs.
-
-    Args:
-        env: The environment.
-        entity: The robot.
-        leaf: The input.
-    """
+    """Return a gravity sensor's reading for an upright root; None for other inputs."""
     robot, model = env.scene.entity(entity), env.sim.mj_model
     if robot.is_fixed_base or leaf.kind != "sensor":
         return None
@@ -213,9 +207,6 @@ def _up_sensor(model: Any, data: Any, sensor: Any) -> tuple[int, Any]:
     if is_up and of_world and kind == int(objects.mjOBJ_XBODY):
         return index, data.xmat[index]
     return 0, None
-
-
-# The robot.
 
 
 def _entity(env: ManagerBasedRlEnv, entity: Entity) -> dict[str, Any]:

@@ -28,13 +28,13 @@ class OnnxState:
     """Shape of the state."""
 
     dtype: str
-    """NumPy name of its type."""
+    """NumPy dtype, such as "float32"."""
 
     initial: Any
     """Initial value: one number for all elements, or a list of all numbers."""
 
     meaning: str
-    """Description."""
+    """One sentence for readers of the contract."""
 
 
 _MEANINGS = {
@@ -74,13 +74,13 @@ class ControlStep:
         names = {name: f"state_{name}" for name in self._memory}
         self._state_names = names
         self.examples = {name: value[0] for name, value in leaves.items()}
-        """Inputs and states of the file, with example values."""
+        """Example values of the file's inputs and states, by name."""
         self.examples |= {
             names[name]: _stored(value) for name, value in self._memory.items()
         }
         states = {names[name]: f"next_{name}" for name in self._memory}
         self.file: Graph = pruned(traced(self._whole, self.examples), states)
-        """Graph of the control step, without inputs and states that affect nothing."""
+        """Graph of the whole control step. Unused inputs and states are pruned."""
 
     @property
     def inputs(self) -> list[Leaf]:
@@ -118,7 +118,7 @@ class ControlStep:
         ]
 
     def _whole(self, given: Values) -> Values:
-        """Return targets, action and next states, from inputs and states."""
+        """Compute targets, action and next states from inputs and states."""
         row = {n: v.unsqueeze(0) for n, v in given.items() if n in self.tracer.leaves}
         row |= self.zero
         for name, like in self._memory.items():
@@ -141,7 +141,7 @@ class ControlStep:
 
 
 def _kept(found: Mapping[str, Tensor]) -> Values:
-    """Return the next states among the outputs, by name of the state."""
+    """Return the outputs "next NAME", by state name."""
     return {n[5:]: v for n, v in found.items() if n.startswith("next ")}
 
 

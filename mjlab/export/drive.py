@@ -64,11 +64,14 @@ def driven_by(
 def with_gains(
     cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
 ) -> ManagerBasedRlEnvCfg:
-    """Return a task whose motors have the gains of a policy of another project."""
+    """Return the task's configuration with the actuator gains of a foreign contract."""
     name = contract["robot"]
     robot = cfg.scene.entities[name]
     if robot.articulation is None:
-        raise ExportError(f"The task's entity {name!r} has no motors.")
+        raise ExportError(
+            f"The task's entity {name!r} has no actuators, but the file has gains for "
+            "its joints."
+        )
     known = {each["target"]: each for each in contract["entities"][name]["actuators"]}
     spec, actuators = load_spec(robot.source), []
     for actuator in robot.articulation.actuators:
@@ -76,8 +79,9 @@ def with_gains(
         absent = [target for target in targets if target not in known]
         if absent or not isinstance(actuator, _WITH_GAINS):
             raise ExportError(
-                f"The task's {type(actuator).__name__} of {(absent or targets)[0]!r} "
-                "cannot take the gains of the file's policy."
+                f"The file's gains cannot be set on the {type(actuator).__name__} of "
+                f"{(absent or targets)[0]!r}: use IdealPdActuatorCfg or "
+                "PositionActuatorCfg, for joints that the file lists."
             )
         gains = {
             key: {target: known[target][key] for target in targets}
@@ -93,7 +97,7 @@ def with_gains(
 
 
 _WITH_GAINS = (IdealPdActuatorCfg, PositionActuatorCfg)
-"""Position-controlled motors whose gains can be replaced."""
+"""Actuators whose gains can be replaced."""
 
 
 def input_group(
@@ -101,8 +105,9 @@ def input_group(
 ) -> ObservationGroupCfg:
     """Return an observation group that measures the inputs of a file.
 
-    An input gets the noise of the first observation term that depends on this input
-    only. It gets the delay of the terms that depend on it, if all delays are equal.
+    An input gets the noise of the first observation term that depends on no other
+    input. If all terms that depend on the input have the same delay, it gets that
+    delay.
     """
     terms: dict[str, ObservationTermCfg | None] = {}
     corrupted = False
@@ -198,19 +203,19 @@ def _check_terms(cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]) -> None
     for place in seen:
         if place not in there:
             raise ExportError(
-                f"The file's policy observes {place!r}, but the task's does not: "
-                "the file was trained in another task."
+                f"The file's policy observes {place!r}, which this task does not "
+                "observe. The file was trained in another task."
             )
     for place in there:
         if place not in seen:
             raise ExportError(
-                f"The task's policy observes {place!r}, but the file's does not: "
-                "the file was trained in another task."
+                f"This task observes {place!r}, which the file's policy does not "
+                "observe. The file was trained in another task."
             )
 
 
 class FilePolicy:
-    """Policy file that drives the worlds of `driven_by`, with state per world."""
+    """Run a policy file in an environment of `driven_by`, with one state per world."""
 
     def __init__(self, env: ManagerBasedRlEnv, policy: OnnxPolicy) -> None:
         """Check the shapes of the measured inputs, and create a policy per world."""
@@ -438,12 +443,12 @@ class ExternalMuscles(MuscleAction):
         self.command = torch.zeros_like(self.target)
         """Last output of the file, (num_envs, action_dim), set by `FilePolicy`."""
         self.controllers: list[FileGraph] | None = None
-        """Muscle controller of each world, set by `FilePolicy`. Until then, while the
-        environment is built, the network of the task acts."""
+        """Muscle controller of each world, set by `FilePolicy`. None while the
+        environment is built; the task's own network computes excitations then."""
         self._inputs = {entry["name"]: reading(self, entry) for entry in cfg.inputs}
 
     def aim(self, actions: torch.Tensor) -> None:
-        """Set the joint targets of a step to the file's last output."""
+        """Set the joint targets of this control step to the file's last output."""
         self.target.copy_(self.command)
 
     def excite(self) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Traces functions of named tensors to graphs, and converts graphs to ONNX."""
+"""Trace functions of named tensors to graphs, and convert graphs to ONNX."""
 
 import logging
 import warnings
@@ -23,10 +23,10 @@ Values = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Graph:
-    """Traced function of named tensors, with one world in the first dimension."""
+    """Traced function from named tensors to named tensors."""
 
     module: GraphModule
-    """The operations."""
+    """Traced operations: maps the inputs to the outputs, both in order."""
 
     inputs: tuple[str, ...]
     """Names of the inputs, in order."""
@@ -62,7 +62,7 @@ def traced(
 
 
 def _skip_copies(module: GraphModule) -> None:
-    """Replace copies to a tensor of the same shape and type by their source."""
+    """Remove copies between tensors of the same shape and type."""
     for node in module.graph.find_nodes(
         op="call_function", target=torch.ops.aten.copy.default
     ):
@@ -76,7 +76,7 @@ def _skip_copies(module: GraphModule) -> None:
 
 @contextmanager
 def _without_mkldnn() -> Iterator[None]:
-    """Disable MKL-DNN, so that recurrent layers are traced to operations of ONNX."""
+    """Disable MKL-DNN: its fused recurrent layers have no ONNX form."""
     (before, *_) = torch.backends.mkldnn.set_flags(False)
     try:
         yield
@@ -88,8 +88,8 @@ def pruned(graph: Graph, states: Mapping[str, str]) -> Graph:
     """Return a graph without the inputs, states and operations that affect no output.
 
     Args:
-        graph: The graph.
-        states: Name of the output with the next state, by name of the state's input.
+        graph: The graph, which is changed.
+        states: State input to the output with its next value, by name.
     """
     module = graph.module
     nodes = module.graph
@@ -141,7 +141,7 @@ def _inputs_of(value: Any, names: Mapping[Any, str]) -> set[str]:
 def onnx_model(
     graph: Graph, examples: Mapping[str, Tensor], metadata: Mapping[str, str]
 ) -> onnx.ModelProto:
-    """Return a graph as an ONNX model, validated by ONNX.
+    """Convert a graph to an ONNX model, and check the model.
 
     Args:
         graph: The graph.
@@ -235,7 +235,7 @@ def _strip(model: onnx.ModelProto) -> None:
 
 
 def _rename(written: onnx.GraphProto, graph: Graph) -> None:
-    """Name inputs and outputs, and rename other values that could clash."""
+    """Name inputs and outputs like the graph; prefix other names to avoid clashes."""
     fresh = dict(zip((v.name for v in written.input), graph.inputs, strict=True))
     nodes = []
     for value, name in zip(written.output, graph.outputs, strict=True):

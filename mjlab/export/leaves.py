@@ -1,8 +1,9 @@
 """Inputs of an exported policy: measured or commanded quantities.
 
-Joint positions and velocities, orientation and velocities of the root, readings of
-MuJoCo sensors, commands, the pose of a motion's anchor, and observation terms declared
-as measured, such as images. Each has a name, a unit, a frame and an order of elements.
+Inputs are joint positions and velocities, the orientation and velocities of the root,
+readings of MuJoCo sensors, commands, the pose of a motion's anchor, and observation
+terms declared as measured, such as images. Each input has a name, a unit, a frame and
+an order of elements.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,23 +52,23 @@ class Leaf:
     """Observation term that returns the input's value in simulation."""
 
     quantity: Quantity
-    """Unit, frame and elements."""
+    """Unit, frame and element names of the input."""
 
     about: Mapping[str, Any]
     """Details of the measurement, such as the name of the sensor."""
 
     meaning: str
-    """Description."""
+    """One sentence for readers of the contract."""
 
     observation: str | None = None
-    """Observation term, as "group/term", whose whole value is this input; else None."""
+    """Observation term "group/term" that this input replaces, if any."""
 
     def bind(self, env: ManagerBasedRlEnv) -> BoundTerm:
-        """Return the term that reads the input in an environment."""
+        """Return an observation term that reads the input in simulation."""
         return BoundTerm(self.name, self.term, env, kind="input")
 
     def described(self, value: torch.Tensor) -> dict[str, Any]:
-        """Return the input's contract entry, for the value of one world."""
+        """Return the contract entry; `value` is an example value of one world."""
         return {
             "name": self.name,
             "shape": list(value.shape),
@@ -79,7 +80,7 @@ class Leaf:
         }
 
 
-# Values of inputs in simulation, as observation terms.
+# Observation functions that read inputs in simulation.
 
 
 def encoder_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
@@ -88,7 +89,10 @@ def encoder_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def anchor_pos_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Robot's anchor position from its world's spawn origin, m, shape (num_envs, 3)."""
+    """Position of the robot's anchor body relative to its environment's spawn origin.
+
+    World axes, m, shape (num_envs, 3).
+    """
     return motion.mdp.robot_anchor_pose_w(env, command_name)[:, :3]
 
 
@@ -114,7 +118,7 @@ _ROOT: dict[str, tuple[Any, Quantity, str]] = {
     ),
 }
 ENTITY_KINDS = (*_JOINTS, *_ROOT)
-"""Kinds that are quantities of `EntityData`, with the same names."""
+"""Kinds of inputs that are fields of `EntityData`."""
 
 
 def entity_leaves(env: ManagerBasedRlEnv, entity: Entity, *, only: bool) -> list[Leaf]:
@@ -123,8 +127,7 @@ def entity_leaves(env: ManagerBasedRlEnv, entity: Entity, *, only: bool) -> list
     Args:
         env: The environment.
         entity: The robot.
-        only: Whether it is the only robot; otherwise the names of the inputs start
-            with its name.
+        only: Whether this is the only robot. If not, input names start with its name.
     """
     prefix = "" if only else f"{entity.name}_"
     params = {"asset_cfg": SceneEntityCfg(entity.name)}
@@ -150,7 +153,7 @@ def entity_leaves(env: ManagerBasedRlEnv, entity: Entity, *, only: bool) -> list
 
 
 def sensor_leaves(env: ManagerBasedRlEnv, robots: list[Entity]) -> Iterator[Leaf]:
-    """Yield the inputs of MuJoCo sensors, named without the first robot's prefix."""
+    """Yield the inputs of MuJoCo sensors. Names lose the first robot's prefix."""
     for name, sensor in env.scene.sensors.items():
         if not isinstance(sensor, MujocoSensor):
             continue
@@ -162,7 +165,7 @@ def sensor_leaves(env: ManagerBasedRlEnv, robots: list[Entity]) -> Iterator[Leaf
 
 
 def command_leaves(env: ManagerBasedRlEnv) -> Iterator[Leaf]:
-    """Yield the inputs of commands; for a motion command, clip row and anchor pose."""
+    """Yield the inputs of commands: the command, or clip frame and anchor pose."""
     for name, command in env.command_manager.terms.items():
         params = {"command_name": name}
         if isinstance(command, MotionCommand):
@@ -189,9 +192,9 @@ def _motion_leaves(command: MotionCommand, params: dict[str, Any]) -> Iterator[L
             TIME_STEP,
             "clip_row",
             motion.mdp.motion_time_step,
-            Quantity("1", None, ["row of the clips"]),
+            Quantity("1", None, ["frame of the clips"]),
             {"motion": command.name, "command": TIME_STEP},
-            "Index of the clip row at the end of the step.",
+            "Index of the clip frame at the end of the control step.",
         ),
         (
             "anchor_pos_w",
@@ -199,7 +202,7 @@ def _motion_leaves(command: MotionCommand, params: dict[str, Any]) -> Iterator[L
             anchor_pos_w,
             Quantity("m", WORLD, XYZ),
             about,
-            "Position of the motion's anchor in the clip's world.",
+            "Position of the motion's anchor body in the clip's world frame.",
         ),
         (
             "anchor_quat_w",
@@ -207,7 +210,7 @@ def _motion_leaves(command: MotionCommand, params: dict[str, Any]) -> Iterator[L
             motion.mdp.robot_anchor_quat_w,
             Quantity("1", WORLD, WXYZ),
             about,
-            "Orientation of the motion's anchor, wxyz.",
+            "Orientation of the motion's anchor body, wxyz.",
         ),
     ]
     for name, kind, func, quantity, told, text in parts:
@@ -220,13 +223,13 @@ def measured_leaf(
 ) -> Leaf | None:
     """Return the input that replaces an observation term; None for a traced term.
 
-    An input replaces terms declared with `@measured`, and camera images.
+    Terms declared with `@measured` and camera images are replaced.
 
     Args:
         env: The environment.
-        place: The term, as "group/term".
+        place: Name of the term, as "group/term".
         term: The term.
-        value: Its value.
+        value: Value of the term.
     """
     describe = known_measured(term.cfg.func)
     is_image = term.cfg.func in CHANNELS
@@ -261,8 +264,8 @@ def all_leaves(env: ManagerBasedRlEnv) -> dict[str, Leaf]:
     for leaf in (*sensor_leaves(env, robots), *command_leaves(env)):
         if leaf.name in leaves:
             raise ExportError(
-                f"{leaf.meaning} Its input name {leaf.name!r} is already used by "
-                "another input: rename the sensor or the command."
+                f"The input name {leaf.name!r} is used twice, the second time for: "
+                f"{leaf.meaning} Rename the sensor or the command."
             )
         leaves[leaf.name] = leaf
     return leaves
@@ -274,8 +277,8 @@ def input_term(
     """Return the observation term that measures an input of a contract in simulation.
 
     Args:
-        entry: The input.
-        measured: The task's observation term, for an input that replaces this term.
+        entry: Contract entry of the input.
+        measured: Observation term of the task that the input replaces, if any.
     """
     how = entry["measured"]
     kind = how["kind"]

@@ -1,8 +1,8 @@
 """Muscle controllers, which map joint targets to excitations in each physics step.
 
-The torque law and the coordinator of a muscle action are traced from the joint targets,
-and from the fields of MuJoCo's data that they read, to the excitations of the muscles.
-The graph is a second ONNX model in the file, because it runs at the rate of physics.
+A controller is the traced torque law and coordinator of a muscle action. Its inputs are
+the joint targets and fields of MuJoCo's data. It is a second ONNX model in the file,
+because it runs once per physics step instead of once per control step.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,8 @@ from mjlab.muscle.action import MuscleAction
 from mjlab.tensors.columns import Columns
 
 _STATE, _NEXT = "state_activation", "next_activation"
-"""Input and output with the last activations, where an optimisation starts."""
+"""Input and output with the last activations, the initial guess of an optimising
+coordinator."""
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -66,14 +67,14 @@ class MuscleController:
         self._file = pruned(traced(whole, self._examples), {_STATE: _NEXT})
 
     def read(self) -> Values:
-        """Return the current inputs, with one row for the world."""
+        """Return the current inputs, by name, each of shape (1, elements)."""
         return {name: read().clone() for name, read in self._readings.items()}
 
     def excitation(self, activation: Tensor) -> Tensor:
         """Return the traced excitations, shape (1, muscles), for the current inputs.
 
         Args:
-            activation: Activations of the last physics step, same shape.
+            activation: Activations of the last physics step, shape (1, muscles).
         """
         known = self.read() | {_STATE: activation, "zero": torch.zeros(())}
         with torch.no_grad():
@@ -177,19 +178,19 @@ def _inputs(tracer: Tracer, term: MuscleAction) -> Iterator[dict[str, Any]]:
         "moment_arm",
         ("ten_J", list(term.map.entry_address)),
         ("m", [f"{muscles[m]} {joints[d]}" for m, d in _pairs(term)]),
-        "Change of a tendon's length with a joint's position.",
+        "Derivative of a tendon's length by a joint's position.",
     )
     yield _field(
         "muscle_length",
         ("actuator_length", actuators),
         ("m", muscles),
-        "Length of each muscle with its tendon.",
+        "Length of each muscle including its tendon.",
     )
     yield _field(
         "muscle_velocity",
         ("actuator_velocity", actuators),
         ("m/s", muscles),
-        "Change of each muscle's length, positive while it lengthens.",
+        "Rate of change of each muscle's length, positive while it lengthens.",
     )
     activations = term.sim_model.actuator_actadr[actuators]
     if min(activations) >= 0:
@@ -202,7 +203,10 @@ def _inputs(tracer: Tracer, term: MuscleAction) -> Iterator[dict[str, Any]]:
 
 
 def _forces(term: MuscleAction) -> Iterator[dict[str, Any]]:
-    """Yield the entries of inertia and forces in the joints' kinematic trees."""
+    """Yield the entries of the inertia matrix and of the generalised forces.
+
+    They cover all degrees of freedom of the kinematic trees with muscle joints.
+    """
     model = term.sim_model
     trees = {int(model.dof_treeid[dof]) for dof in term.map.dof_ids}
     dofs = [dof for dof in range(model.nv) if int(model.dof_treeid[dof]) in trees]
@@ -234,7 +238,7 @@ def _forces(term: MuscleAction) -> Iterator[dict[str, Any]]:
 
 
 _MASSES = {"mm": "kg", "mrad": "kg m", "radm": "kg m", "radrad": "kg m^2"}
-"""Unit of an entry of the inertia matrix, by the units of both coordinates."""
+"""Units of inertia matrix entries, by the units of both coordinates."""
 
 
 def _dof(term: MuscleAction, dof: int) -> tuple[str, str]:
@@ -266,7 +270,7 @@ def _field(
     quantity: tuple[Units, list[str]],
     text: str,
 ) -> dict[str, Any]:
-    """Return the entry of an input that is part of a field of MuJoCo's data."""
+    """Return the contract entry of an input that MuJoCo's data contains."""
     how = {"kind": FIELD, "field": place[0], "columns": place[1]}
     return _entry(name, *quantity, how, text)
 

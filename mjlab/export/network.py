@@ -1,4 +1,4 @@
-"""RSL-RL's networks as functions of observations and state."""
+"""RSL-RL networks as functions of observations and recurrent state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,28 +11,25 @@ from torch import Tensor, nn
 from mjlab.export.reader import ExportError
 
 _MEMORY = {"h": "hidden", "c": "cell"}
-"""State names of a recurrent network, by letter in RSL-RL's exported form."""
+"""State names of a recurrent network, by their letter in RSL-RL's export module."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """Trained network as a function that returns the mean action.
-
-    It calls the module that `as_onnx` of RSL-RL's models and their subclasses returns.
-    """
+    """Trained network as a function that returns the mean action."""
 
     form: Any
-    """RSL-RL's module for export."""
+    """Module that the model's `as_onnx` returns."""
 
     groups: tuple[str, ...]
-    """Observation groups that form the input vector."""
+    """Observation groups, concatenated in this order to the input "obs"."""
 
     samples: dict[str, Tensor]
     """Example inputs, by name."""
 
     @classmethod
     def of(cls, network: nn.Module) -> "Network":
-        """Convert a trained network."""
+        """Convert a trained RSL-RL model."""
         if not isinstance(network, MLPModel):
             raise ExportError(
                 f"The policy is a {type(network).__qualname__}, which cannot be "
@@ -45,7 +42,7 @@ class Network:
 
     @property
     def memory(self) -> dict[str, Tensor]:
-        """Initial state by name, with a first dimension of size 1."""
+        """Initial recurrent states by name, each of shape (1, layers, units)."""
         return {
             _MEMORY[name[0]]: torch.zeros(1, sample.shape[0], sample.shape[-1])
             for name, sample in self.samples.items()
@@ -56,7 +53,8 @@ class Network:
         """Return "action", shape (1, num_actions), and next states as "next NAME".
 
         Args:
-            values: Observation groups and states by name, with one row for the world.
+            values: Observation groups and states of one world, by name. The first
+                dimension has size 1.
         """
         fed = []
         for name, sample in self.samples.items():

@@ -1,4 +1,4 @@
-"""Opens an ONNX policy together with the environment of its task."""
+"""Open an ONNX policy and the configuration of its task."""
 
 import atexit
 import shutil
@@ -14,11 +14,11 @@ from mjlab.registry import load_task
 def open_file(
     path: Path, *, as_trained: bool
 ) -> tuple[OnnxPolicy, ManagerBasedRlEnvCfg]:
-    """Return an ONNX policy, and its task's configuration with the file's inputs.
+    """Return an ONNX policy, and its task's configuration driven by the file.
 
     Args:
-        path: The file.
-        as_trained: Use the training configuration instead of the one for play.
+        path: The exported policy.
+        as_trained: Use the training configuration instead of the play configuration.
     """
     file = OnnxPolicy(path)
     task = load_task(file.task)

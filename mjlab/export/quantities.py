@@ -1,4 +1,4 @@
-"""Units, frames and elements of known quantities."""
+"""Units, frames and element names of inputs in a contract."""
 
 import inspect
 import re
@@ -20,7 +20,7 @@ WXYZ = ["w", "x", "y", "z"]
 
 
 def known_measured(func: Any) -> Describe | None:
-    """Return the function that describes a `@measured` term; None for other terms."""
+    """Return the function that describes a measured term; None for a traced term."""
     return MEASURED.get(func) or _MEASURED.get(func)
 
 
@@ -38,7 +38,7 @@ def meaning(func: Any) -> str:
 def joint_units(
     env: ManagedEnv, entity: Entity, names: Sequence[str], hinge: str, slide: str
 ) -> Units:
-    """Return the unit of each joint, or the common unit of all."""
+    """Return one unit if all joints are hinges or all slides, else a list of units."""
     model = env.sim.mj_model
     prefix = entity.index.prefix
     types = [int(model.joint(prefix + name).type[0]) for name in names]
@@ -48,7 +48,7 @@ def joint_units(
 
 
 def root_frame(env: ManagedEnv, entity: Entity) -> str:
-    """Return the name of an entity's root body, or "world"."""
+    """Return the name of an entity's root body; "world" if it has none."""
     body = entity.index.root_body_id
     return env.sim.mj_model.body(body).name if body else WORLD
 
@@ -66,7 +66,7 @@ def _joints(hinge: str, slide: str) -> Describe:
 def _fixed(
     unit: Units, elements: list[str] | None = None, frame: str | None = None
 ) -> Describe:
-    """Return a function that gives every term the same description."""
+    """Return a function that ignores the term and returns this description."""
     return lambda env, params: Quantity(unit, frame, elements)
 
 
@@ -83,7 +83,7 @@ def _poses(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
 
 
 def selection(env: ManagedEnv, params: Mapping[str, Any]) -> Selection:
-    """Return the elements that a term selects; by default, all of entity "robot"."""
+    """Return a term's `asset_cfg`, resolved; by default, all of entity "robot"."""
     chosen = params.get("asset_cfg")
     if isinstance(chosen, Selection):
         return chosen
@@ -142,7 +142,7 @@ _SENSORS: dict[str, tuple[str, bool]] = {
     "subtreeangmom": ("kg m^2/s", False),
     "clock": ("s", False),
 }
-"""Unit by sensor type, and True for readings in the axes of the sensor's site or
+"""Unit by sensor type, and whether the reading is in the frame of the sensor's site or
 body."""
 
 
@@ -161,4 +161,4 @@ _MEASURED: dict[Any, Describe] = {
     muscle.muscle_activation: _fixed("1"),
     muscle.muscle_force: _fixed("N"),
 }
-"""Terms of mjlab whose whole value is an input, with functions describing them."""
+"""Observation functions of mjlab that are measured, with functions describing them."""

@@ -1,6 +1,6 @@
-"""Policy that runs from its ONNX file alone.
+"""Run a policy from its ONNX file, without torch and without the task.
 
-It requires NumPy and onnxruntime, but neither torch nor the task.
+NumPy and onnxruntime are required.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ from mjlab.export.runner.policy import ContractError, ContractPolicy
 from mjlab.extras import missing
 
 NEEDS = missing("An ONNX file", "onnx, onnxruntime and onnxscript", "export")
-"""Message about missing packages for writing and running ONNX files."""
+"""Error message if packages for writing and running ONNX files are missing."""
 
 CONVENTIONS = {
     "units": "SI; angles in radians",
@@ -25,10 +25,10 @@ CONVENTIONS = {
         "initial value, and pass each returned state to the next call"
     ),
 }
-"""Conventions of every contract."""
+"""Conventions that every contract states."""
 
 FOREIGN = "ForeignNetwork"
-"""Network class in the contract of a policy of another project."""
+"""Network class name in the contract of a foreign policy."""
 
 _REMEDY = "Export the policy again, or copy the file again"
 _ELSEWHERE = "For policies of other programs, see docs/howto/export_a_policy.md."
@@ -44,7 +44,7 @@ def to_text(whole: Mapping[str, Any]) -> str:
 
 
 def is_installed() -> bool:
-    """Return True if the packages for writing and running ONNX files are installed."""
+    """Return whether the packages for writing and running ONNX files are installed."""
     needed = ("onnx", "onnxruntime", "onnxscript")
     return all(importlib.util.find_spec(name) for name in needed)
 
@@ -58,14 +58,14 @@ def require_installed() -> None:
 class OnnxPolicy(ContractPolicy):
     """Policy of one robot, loaded from an ONNX file.
 
-    Between calls it stores the policy's state, such as a history or the last action.
-    `reset` clears the state.
+    The object stores the policy's state between calls, such as a history or the last
+    action. `reset` clears the state.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Load a file."""
+        """Load a file; raise `ExportError` if it cannot be loaded."""
         self.path = Path(path)
-        """The file."""
+        """Path of the ONNX file."""
         if not self.path.is_file():
             raise ExportError(f"{self.path} does not exist.")
         with files.reading(str(self.path), ExportError, f"{_REMEDY}."):

@@ -1,8 +1,8 @@
-"""Intercepts reads and writes of live tensors during tracing.
+"""Intercept reads and writes of live tensors during tracing.
 
-Terms read tensors of an environment. During tracing, a tensor that represents an input
-is replaced by the traced input, and a tensor that a term writes by a traced copy.
-Reading any other tensor that changes during a run raises an error with its name.
+Terms read tensors of an environment. During tracing, a tensor that holds an input of
+the policy is replaced by the traced input, and a tensor that a term writes by a traced
+copy. Reading any other tensor that changes during a run raises an error that names it.
 """
 
 import linecache
@@ -18,12 +18,12 @@ from torch.utils._pytree import tree_map
 
 
 class Untraceable(Exception):
-    """Raised when traced code reads a value that an exported policy cannot have."""
+    """Raised if traced code reads a value that a robot cannot measure, or branches."""
 
 
 @dataclass
 class _Region:
-    """Contiguous block of memory, with its traced value or a reason to refuse reads."""
+    """Contiguous memory of a live tensor, with its traced value or its name."""
 
     tensor: torch.Tensor
     value: torch.Tensor | None
@@ -46,11 +46,14 @@ _SHAPE_READS = frozenset(
     "__get__ size dim ndimension numel stride __len__ is_floating_point is_contiguous "
     "data_ptr element_size".split()
 )
-"""Tensor methods whose results do not depend on values."""
+"""Tensor methods that read shapes or addresses, never values."""
 
 
 class LiveReads(TorchFunctionMode):
-    """Replaces live tensors in torch calls by traced values, or raises."""
+    """Replaces live tensors in torch calls by traced values.
+
+    Raises `Untraceable` if a call reads a refused tensor or copies values to Python.
+    """
 
     def __init__(
         self,
@@ -73,7 +76,7 @@ class LiveReads(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Call a torch function with replaced arguments."""
+        """Call a torch function with live tensors replaced in its arguments."""
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
         for tensor in _written(name, args, kwargs):
@@ -115,7 +118,7 @@ class LiveReads(TorchFunctionMode):
 
 
 def _is_live(tensor: Any) -> bool:
-    """Return True for a tensor with memory, False for a traced value."""
+    """Return whether a value is a tensor with its own memory, not a traced tensor."""
     is_plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
     return is_plain and not torch._is_functional_tensor(tensor) and tensor.numel() > 0
 
@@ -131,7 +134,7 @@ def _written(name: str, args: Any, kwargs: Mapping[str, Any]) -> list[torch.Tens
 
 
 def _part(region: _Region, tensor: torch.Tensor) -> torch.Tensor:
-    """Return the part of a block's value that corresponds to a view of its tensor."""
+    """Return the traced value of a view, sliced from the value of its region."""
     assert region.value is not None, "Refused blocks have no value."
     base, start = region.tensor, region.offset(tensor)
     assert start is not None, "The block contains the tensor."
@@ -144,17 +147,17 @@ def _part(region: _Region, tensor: torch.Tensor) -> torch.Tensor:
     return flat[places]
 
 
-# Lines of code, for messages.
+# Code locations in messages.
 
 _PACKAGE = Path(__file__).parents[1]
 _TORCH = Path(torch.__file__).parent
 
 
 def line_of(error: BaseException, code: CodeType | None) -> str:
-    """Return the line of user code that caused an error, for a message.
+    """Return file, line number and text of the user code that caused an error.
 
-    It is the innermost line outside torch and mjlab; for a term of mjlab, the line of
-    its function.
+    This is the innermost line outside torch and mjlab. For a term of mjlab, it is the
+    innermost line of the term's function.
 
     Args:
         error: The error.

@@ -1,6 +1,6 @@
-"""Recorded first steps of a policy, and their scene, for its file.
+"""Record the first steps of a policy, and their scene, for its exported file.
 
-A user of the file can replay these steps elsewhere and compare the results.
+Users of the file can replay these steps elsewhere and compare the results.
 """
 
 import tempfile
@@ -29,12 +29,13 @@ from mjlab.sim.compile import apply_options
 from mjlab.spec import write_spec
 
 STEPS = 200
-"""Maximum number of recorded steps; fewer if the episode ends earlier."""
+"""Maximum number of recorded control steps. Recording ends with the episode."""
 
 
 _MOST_BYTES, _LEAST_STEPS = 8_000_000, 21
-"""Maximum size of the record and of the scene, bytes, and minimum number of recorded
-steps. Images can exceed the size of the record, and meshes the size of the scene.
+"""Maximum size, bytes, of the record and of the scene, and minimum number of recorded
+steps. Recording stops early if images exceed the size; a scene is omitted if its meshes
+exceed it.
 """
 
 
@@ -53,7 +54,7 @@ class FirstSteps:
     """All arrays as one text, packed by `pack`."""
 
     commands: dict[str, list[float]]
-    """First values of the commands."""
+    """First recorded value of each command, by name."""
 
     def described(self) -> dict[str, Any]:
         """Return the contract entry of the record."""
@@ -89,11 +90,11 @@ def record(
     controllers: Sequence[MuscleController] = (),
     steps: int = STEPS,
 ) -> FirstSteps:
-    """Record the first steps of the network in a nominal world of its task.
+    """Record the first steps of a network in its task.
 
     Args:
-        worlds: Environment with one world.
-        network: The network.
+        worlds: Environment with one world, without randomisation.
+        network: The trained network.
         clip: Bound of the actions, None for unbounded.
         leaves: Inputs of the file.
         controllers: The file's muscle controllers, recorded in the first physics steps.
@@ -171,7 +172,7 @@ def _is_command(leaf: Leaf) -> bool:
 def _measured(
     env: ManagerBasedRlEnv, bound: Mapping[str, BoundTerm], told: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
-    """Return the current qpos, qvel, inputs and commands as arrays of one world."""
+    """Return copies of the current qpos, qvel, inputs and commands, by name."""
     data = env.sim.data
     row = {"qpos": data.qpos, "qvel": data.qvel}
     with env.sim.reads.allow_late():
@@ -181,7 +182,7 @@ def _measured(
 
 
 def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
-    """Return the action, and the targets computed by the world."""
+    """Return copies of the action and of the targets that the action terms set."""
     answers = {ACTION: action}
     for name, term in env.action_manager.terms.items():
         answers[f"{name}_target"] = sent(env, term)
@@ -199,10 +200,10 @@ class RecordedScene:
     """Packed zip file with `scene.xml` and its assets."""
 
     digest: str
-    """Hash of all files."""
+    """SHA-256 of all files."""
 
     lacks: str | None
-    """Reason for a missing scene, if any."""
+    """Reason why the scene is omitted, None if it is included."""
 
     def described(self) -> dict[str, Any]:
         """Return the contract entry of the scene."""
@@ -211,7 +212,7 @@ class RecordedScene:
 
 
 def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
-    """Pack the scene with its simulation options, without textures and input labels."""
+    """Pack the scene with its simulation options, without textures."""
     spec = load(cfg).built.spec.copy()
     apply_options(spec, cfg.sim.mujoco)
     drop_inputs(spec)
@@ -226,17 +227,17 @@ def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
     digest, lacks = digest_of(files_of(content)), None
     if len(content) > _MOST_BYTES:
         lacks = (
-            f"its meshes take {len(content) / 1e6:.0f} MB, which exceeds the limit of "
-            "the file"
+            f"its meshes take {len(content) / 1e6:.0f} MB, more than the limit of "
+            f"{_MOST_BYTES / 1e6:.0f} MB"
         )
         content = b""
     return RecordedScene(pack(content), digest, lacks)
 
 
 def drop_inputs(spec: mujoco.MjSpec) -> None:
-    """Remove the input label of actuators that have one input.
+    """Clear `ctrlspec` of actuators with one input, which does not affect physics.
 
-    MuJoCo before 4.0 refuses such labels, and no computation depends on them.
+    MuJoCo before 4.0 cannot load models that set it.
     """
     for actuator in spec.actuators:
         if int(actuator.ctrlspec) in _ONE_INPUT:

@@ -1,7 +1,8 @@
 """Reward terms in a policy file, for simulations of the policy.
 
 Export traces reward terms to an additional ONNX model in the file. The model maps
-fields of MuJoCo's data, commands and the action to the contribution of each term.
+fields of MuJoCo's data, commands and the action to each term's weighted reward per
+second.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from mjlab.export.targets import ACTION
 from mjlab.export.trace import ACTIONS, STEPS, Tracer, same_attributes
 
 REWARD_MODEL = "rewards"
-"""Metadata key of the ONNX model."""
+"""Metadata key of the reward model."""
 
 REWARD_STEPS = 50
 """Number of random steps in which the model is compared with the environment."""
@@ -32,11 +33,11 @@ class Rewards(Simulated):
     def __init__(
         self, tracer: Tracer, commands: Sequence[str], states: Mapping[str, Tensor]
     ) -> None:
-        """Trace the terms that MuJoCo's data, commands and actions determine.
+        """Trace all terms with a weight; terms that cannot be traced go to `held`.
 
         Args:
             tracer: Tracer of the environment.
-            commands: Commands among the policy's inputs.
+            commands: Names of the commands that are inputs of the policy.
             states: Live states of the commands in the file's world model, by name.
         """
         super().__init__(tracer)
@@ -54,7 +55,7 @@ class Rewards(Simulated):
 
     @property
     def names(self) -> list[str]:
-        """Names of the computed terms."""
+        """Names of the terms that the model computes."""
         return [name for name in self._file.outputs if name in self._terms]
 
     def described(self) -> dict[str, Any]:
@@ -72,9 +73,9 @@ class Rewards(Simulated):
         return self._model
 
     def _converted(self) -> onnx.ModelProto | None:
-        """Return the ONNX model, None without terms.
+        """Return the ONNX model, None if no term is left.
 
-        Terms that ONNX does not support become `held`.
+        Terms that ONNX does not support move to `held`.
         """
         if not self.names:
             return None
@@ -97,7 +98,7 @@ class Rewards(Simulated):
         return self.graph(names)
 
     def _states(self) -> Values:
-        """Return the live states. A term can replace its tensors in a call."""
+        """Return the live state tensors, by name. A call of a term can replace them."""
         env = self.tracer.env
         actions = env.action_manager
         earlier = (actions.prev_action, actions.prev_prev_action)
@@ -111,7 +112,7 @@ class Rewards(Simulated):
     def step(self, values: Values, names: Sequence[str]) -> Values:
         tracer, env = self.tracer, self.tracer.env
         values = {name: value.clone() for name, value in values.items()}
-        # Rewards are computed after the step is counted.
+        # The environment increments the step counter before it computes rewards.
         now = values | {STEPS: values[STEPS] + 1}
         given = [(tensor, now[name]) for name, tensor in self.known.items()]
         instances = [t.instance for t in self._terms.values() if t.instance]
@@ -128,9 +129,9 @@ class Rewards(Simulated):
         return found | {f"next_{name}": value.clone() for name, value in kept.items()}
 
     def _tried(self, name: str, reads: LiveReads) -> Tensor | None:
-        """Return the contribution of a term per second, shape (1,).
+        """Return a term's weighted reward per second, shape (1,).
 
-        Return None if the term cannot be traced; `held` gets the reason.
+        If the term cannot be traced, return None and store the reason in `held`.
         """
         try:
             return reads.read(self._terms[name]()) * self._terms[name].cfg.weight
@@ -141,7 +142,7 @@ class Rewards(Simulated):
     # Comparison.
 
     def _drop_different(self) -> None:
-        """Compare rewards with the environment; terms that differ become `held`."""
+        """Compare rewards with the environment; move terms that differ to `held`."""
         names, env = self.names, self.tracer.env
         manager, chance = env.reward_manager, torch.Generator().manual_seed(0)
         memory = self.now(self._initial)
@@ -165,7 +166,7 @@ class Rewards(Simulated):
 
     @contextmanager
     def _caught(self) -> Iterator[Values]:
-        """Collect the inputs of the model when the environment computes rewards."""
+        """Copy the model's inputs at the moment the environment computes rewards."""
         manager, inputs = self.tracer.env.reward_manager, Values()
         compute = manager.compute
 
@@ -188,11 +189,11 @@ _EARLIER = ACTIONS[:2]
 def rewards_of(
     tracer: Tracer, commands: Sequence[str], states: Mapping[str, Tensor]
 ) -> Rewards | None:
-    """Trace the rewards of a file; return None if no term can be traced.
+    """Trace the reward terms of a task; return None if no term can be traced.
 
     Args:
         tracer: Tracer of the environment.
-        commands: Commands among the policy's inputs.
+        commands: Names of the commands that are inputs of the policy.
         states: Live states of the commands in the file's world model, by name.
     """
     rewards = Rewards(tracer, commands, states)

@@ -1,4 +1,4 @@
-"""Traced functions of MuJoCo's data: ONNX models that only a simulation can run."""
+"""Traced functions of MuJoCo's data, as ONNX models for simulations of the policy."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,18 +14,18 @@ from mjlab.muscle.action import MuscleAction
 from mjlab.sim.fields import STAGE_OF
 
 TOLERANCE = 1e-4
-"""Maximum difference of an output, relative for values above 1."""
+"""Tolerance of traced outputs: absolute for values up to 1, relative above."""
 
 
 class Simulated:
-    """Function of MuJoCo's data and of a memory, traced in an environment of one world.
+    """Traced function of MuJoCo's data and of a state, for one world.
 
-    A subclass computes the outputs in `step`. Outputs that cannot be traced are in
-    `held` with the reason.
+    Subclasses compute the outputs in `step`. Outputs that cannot be traced are listed
+    in `held`, with the reason.
     """
 
     def __init__(self, tracer: Tracer) -> None:
-        """Find the fields of MuJoCo's data.
+        """Collect the fields of MuJoCo's data that traced code can read.
 
         Args:
             tracer: Tracer of the environment.
@@ -39,7 +39,7 @@ class Simulated:
             and tensor.dtype == torch.float32
             and tensor.numel()
         }
-        """Live fields by name."""
+        """Live fields of MuJoCo's data, by name."""
         self.memory: Values = {}
         """Live state tensors by name, which the function updates."""
         self.given: Values = {}
@@ -48,10 +48,10 @@ class Simulated:
         """Outputs that are not traced, with the reason."""
 
     def step(self, values: Values, names: Sequence[str]) -> Values:
-        """Return outputs by name, and the next memory as "next_NAME".
+        """Return outputs by name, and next states as "next_NAME".
 
         Args:
-            values: Traced fields, memory and given tensors by name.
+            values: Traced fields, states and given tensors, by name.
             names: Outputs to compute.
         """
         raise NotImplementedError
@@ -62,7 +62,7 @@ class Simulated:
         return self.fields | self.given | self.memory
 
     def graph(self, names: Sequence[str]) -> Graph:
-        """Trace some outputs."""
+        """Trace the named outputs and the states that they need."""
 
         def whole(given: Values) -> Values:
             rows = {n: v.reshape(like[n].shape) for n, v in given.items()}
@@ -89,11 +89,11 @@ class Simulated:
                     term.invalidate()
 
     def entries(self, graph: Graph, initial: Mapping[str, Tensor]) -> dict[str, Any]:
-        """Return the contract's inputs and states of a graph.
+        """Return the contract entries of a graph's inputs and states.
 
         Args:
             graph: The graph.
-            initial: Memory after a reset, by name.
+            initial: State tensors after a reset, by name.
         """
         inputs = self.fields | self.given
         return {
@@ -113,7 +113,7 @@ class Simulated:
         return onnx_model(graph, self._examples(), {})
 
     def now(self, tensors: Values) -> Values:
-        """Return copies of live tensors as inputs of a graph, float32 for one world."""
+        """Copy live tensors to graph inputs: float32, without the world dimension."""
         return {n: _row(tensor) for n, tensor in tensors.items()}
 
     def _examples(self) -> Values:
@@ -126,7 +126,7 @@ def _row(tensor: Tensor) -> Tensor:
 
 
 def is_close(found: Tensor, wanted: Tensor) -> bool:
-    """Return True if a traced value is within the tolerance of the environment's."""
+    """Return whether a traced value equals the environment's within the tolerance."""
     away = (found - wanted).abs() / wanted.abs().clamp(min=1.0)
     return bool((away <= TOLERANCE).all())
 

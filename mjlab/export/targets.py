@@ -1,4 +1,4 @@
-"""Targets of action terms, in physical units, and their description."""
+"""Targets that action terms set, and their contract entries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ PHYSICS_RATE = (
     mdp.DifferentialIKAction,
     MuscleAction,
 )
-"""Action terms that set targets in each physics step. A runner must do the same."""
+"""Action terms that update targets in each physics step, as a runner must do."""
 
 Described = dict[str, Any]
 
@@ -34,9 +34,10 @@ Described = dict[str, Any]
 def sent(env: ManagerBasedRlEnv, term: ActionTerm) -> Tensor:
     """Return the targets of a term's last action, shape (num_envs, n).
 
-    These are the actuator targets that the term has set. For terms that act in each
-    physics step, they are the term's goals: a frame pose for inverse kinematics, joint
-    positions for muscles, and offsets from the current positions for relative targets.
+    For most terms, these are the actuator targets that the term has set. Terms that act
+    in each physics step return their command instead: a frame pose for inverse
+    kinematics, joint positions for muscles, and offsets from the current positions for
+    relative joint targets.
     """
     if isinstance(term, mdp.DifferentialIKAction):
         scale, low, high = map(

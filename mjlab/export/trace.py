@@ -1,8 +1,9 @@
-"""Traces observation groups and action terms to graphs of tensor operations.
+"""Trace observation groups and action terms to graphs of tensor operations.
 
 The terms of an environment with one world run once on traced inputs. Their operations
 form two graphs: from inputs and state to observations, and from the action to targets.
-Histories, filters and the last action are states: each is an input and an output.
+Histories, filters and the last action are states, so they are both inputs and outputs
+of the graphs.
 """
 
 import re
@@ -30,10 +31,10 @@ from mjlab.sim.fields import STAGE_OF
 from mjlab.tensors.math import quat_rotate
 
 ACTIONS = ("last_action", "previous_action", "earlier_action")
-"""States with the last three actions."""
+"""Names of the states with the last three actions, newest first."""
 
 STEPS = "steps"
-"""State with the number of calls so far."""
+"""Name of the state that counts calls."""
 
 
 class Tracer:
@@ -54,7 +55,7 @@ class Tracer:
         self.terms: dict[str, BoundTerm] = {}
         """Observation terms of these groups, by source."""
         self.measured: dict[str, Leaf] = {}
-        """Inputs that replace whole observation terms, by source."""
+        """Inputs that replace observation terms, by source."""
         self.leaves = all_leaves(env)
         """Inputs by name."""
         for group in self.groups:
@@ -63,9 +64,9 @@ class Tracer:
         self.bound = {name: leaf.bind(env) for name, leaf in self.leaves.items()}
         commands = env.command_manager.terms.values()
         self.clips = next((c for c in commands if isinstance(c, MotionCommand)), None)
-        """Command whose clips the policy tracks, None without clips."""
+        """Motion command that the policy tracks, None if the task has none."""
         self.memory = self._memory()
-        """Live state tensors by name, with one row for the world."""
+        """Live state tensors by name. The first dimension has size 1."""
         self.initial: Values = {}
         """State tensors after a reset, stored by `reset`."""
         # Bind all fields before tracing. A field bound during a trace gets traced
@@ -103,7 +104,7 @@ class Tracer:
         return found
 
     def reset(self) -> Values:
-        """Reset the managers, and return the states after the reset."""
+        """Reset the managers; return copies of the states after the reset."""
         mask = torch.ones(1, dtype=torch.bool, device=self.env.device)
         self.env.observation_manager.reset(mask)
         self.env.action_manager.reset(mask)
@@ -113,7 +114,7 @@ class Tracer:
         return {name: tensor.clone() for name, tensor in found.items()}
 
     def read(self) -> Values:
-        """Return the current values of all inputs."""
+        """Return copies of the current inputs, by name."""
         with self.env.sim.reads.allow_late():
             return {name: term().clone() for name, term in self.bound.items()}
 
@@ -162,7 +163,7 @@ class Tracer:
         return found
 
     def _reference(self, reads: LiveReads) -> Values:
-        """Return the row of the tracked clips, by part."""
+        """Return the current clip frame, by output name; empty without clips."""
         if self.clips is None:
             return {}
         bodies = len(self.clips.table.body_names)
@@ -216,10 +217,10 @@ class Tracer:
 
         Args:
             term: The muscle action.
-            given: Tensors that the action reads, with their traced values.
-            values: The scalar "zero".
+            given: Live tensors that the action reads, with their traced values.
+            values: Traced values; only the scalar "zero" is used.
         """
-        # Read the current fields, not those stored for the first physics step.
+        # Discard the fields that are cached for the first physics step.
         term.fields.move_on()
         env, label = self.env, f"Action term {term.name!r}"
         with env.sim.reads.allow_late(), _named(label, _code(type(term).excite)):
@@ -227,17 +228,17 @@ class Tracer:
                 excitation = reads.read(term.excite()).clone()
                 return excitation, reads.read(term.activation).clone()
 
-    # World during tracing.
+    # Environment during tracing.
 
     @contextmanager
     def _world(
         self, values: Values, given: list[tuple[Tensor, Tensor]]
     ) -> Iterator[LiveReads]:
-        """Let terms read traced values, and restore the environment afterwards."""
+        """Let terms read traced values within the block, then restore them."""
         env = self.env
         for name, tensor in self.memory.items():
             if name not in ACTIONS:
-                # A copy, because terms write to their state.
+                # Terms write to their state, so pass a copy.
                 given.append((tensor, values[name].clone()))
         for name, leaf in self.leaves.items():
             if leaf.kind == "sensor":
@@ -266,7 +267,7 @@ class Tracer:
 
     @contextmanager
     def unmeasured(self) -> Iterator[None]:
-        """Clear cached quantities, so that terms compute them; restore them later."""
+        """Clear cached entity data within the block, so that terms recompute it."""
         entities = [e.data for e in self.env.scene.entities.values()]
         kept = [dict(data.computed) for data in entities]
         for data in entities:
@@ -279,7 +280,7 @@ class Tracer:
                 data.computed.update(computed)
 
     def _derive(self, values: Values) -> None:
-        """Let commands recompute their derived tensors from traced values."""
+        """Recompute the derived tensors of all commands from traced values."""
         for name, command in self.env.command_manager.terms.items():
             if isinstance(command, MotionCommand):
                 anchor = (values["anchor_pos_w"], values["anchor_quat_w"])
@@ -296,7 +297,10 @@ class Tracer:
         return found
 
     def refused(self) -> dict[str, Tensor]:
-        """Return the live tensors that a robot cannot measure, by name."""
+        """Return the live tensors that terms must not read, by name.
+
+        A robot cannot measure them. Inputs and states are excepted by `LiveReads`.
+        """
         env = self.env
         live = env.state.live()
         found = {n: t for n, t in live.items() if not _FIXED.search(n)}
@@ -315,7 +319,7 @@ class Tracer:
 
 @contextmanager
 def same_attributes(objects: Sequence[Any]) -> Iterator[None]:
-    """Restore the attributes of objects, which terms can replace, after the block."""
+    """Restore the attributes of objects after the block, if terms replaced them."""
     kept = [(each, dict(vars(each))) for each in objects]
     try:
         yield
@@ -328,13 +332,12 @@ def same_attributes(objects: Sequence[Any]) -> Iterator[None]:
 _FIXED = re.compile(
     r"\.(default|target)\.|^action\.|^observation\.|encoder\.bias|\.params\.|^reward\.weights"
 )
-"""Names of live tensors that are constant in the nominal environment, or states of
-terms.
-"""
+"""Names of live tensors that terms can read: constants of an environment without
+randomisation, and states of terms."""
 
 
 def _plain(name: str) -> str:
-    """Return a name with only letters, digits and underscores."""
+    """Replace all characters but letters and digits by underscores."""
     return re.sub(r"\W+", "_", name)
 
 
@@ -344,7 +347,7 @@ def _code(function: Any) -> CodeType | None:
 
 @contextmanager
 def _named(label: str, code: CodeType | None) -> Iterator[None]:
-    """Add the name of the term and the line of code to an error."""
+    """Convert errors to `ExportError` with the term's name and the line of code."""
     try:
         yield
     except ExportError:

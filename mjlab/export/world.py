@@ -1,10 +1,10 @@
-"""World model of a policy file: inputs and commands that change in simulation.
+"""World model of a policy file: computes inputs and commands in simulation.
 
 On a robot, perception measures inputs such as the vector from gripper to object. In
 simulation, an observation term computes such an input from MuJoCo's data and from
 commands. These terms and commands are traced, like the policy, to an additional ONNX
-model in the file. It maps fields of MuJoCo's data and the state of commands to inputs,
-commands and the next state.
+model in the file. The model maps fields of MuJoCo's data and the state of commands to
+inputs, commands and the next state.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ from mjlab.mdp.velocity_command import UniformVelocityCommand
 from mjlab.motion import MotionCommand
 
 WORLD_MODEL = "world"
-"""Metadata key of the ONNX model."""
+"""Metadata key of the world model."""
 
 WORLD_STEPS = 50
 """Number of random steps in which the model is compared with the environment."""
@@ -38,7 +38,7 @@ class World(Simulated):
 
         Args:
             tracer: Tracer of the environment.
-            inputs: Inputs of the policy.
+            inputs: Names of the policy's inputs.
         """
         super().__init__(tracer)
         measured = {leaf.name: s for s, leaf in tracer.measured.items()}
@@ -62,12 +62,12 @@ class World(Simulated):
 
     @property
     def is_empty(self) -> bool:
-        """True if MuJoCo's data and constant commands determine all inputs."""
+        """Whether the model computes no input, so that the file does not need it."""
         return self._file is None or not self._file.outputs
 
     @property
     def states(self) -> Values:
-        """Live tensors of the commands that the file's model updates, by name."""
+        """Live command states that the model updates, by name."""
         inputs = self._graph_of_file.inputs
         return {n: tensor for n, tensor in self.memory.items() if n in inputs}
 
@@ -98,7 +98,7 @@ class World(Simulated):
     # Tracing.
 
     def _add(self, name: str, term: CommandTerm, *, is_input: bool) -> None:
-        """Add a command. A command that cannot be traced stays constant."""
+        """Add a command to the model. If it cannot be traced, it stays constant."""
         before = self._commands, self.memory
         states = {
             f"{name}_{key}": tensor
@@ -117,7 +117,7 @@ class World(Simulated):
                 self.held[name] = one_line(error)
 
     def _is_traceable(self, name: str) -> bool:
-        """True if an output can be traced; if not, `held` gets the reason."""
+        """Return whether an output can be traced; store the reason in `held` if not."""
         try:
             self.graph([name])
         except Exception as error:  # Terms of users can raise anything.
@@ -153,7 +153,7 @@ class World(Simulated):
 
     @contextmanager
     def _plain(self) -> Iterator[None]:
-        """Clear cached quantities, and let commands advance without random draws."""
+        """Clear cached quantities; disable random draws and metrics of commands."""
         with self.uncached():
             for command in self._commands.values():
                 vars(command).update(dict.fromkeys(_DRAWS, _nothing))
@@ -171,7 +171,7 @@ class World(Simulated):
         return {name: tensor.clone() for name, tensor in self.memory.items()}
 
     def _drop_different(self, names: list[str]) -> None:
-        """Compare outputs with the environment; outputs that differ become `held`."""
+        """Compare outputs with the environment; move outputs that differ to `held`."""
         env = self.tracer.env
         chance = torch.Generator().manual_seed(0)
         memory = self._initial()
@@ -198,7 +198,7 @@ class World(Simulated):
             self._file = self.graph(kept)
 
     def _dials(self) -> Iterator[dict[str, Any]]:
-        """Yield the entries of command states that a user can set."""
+        """Yield contract entries of command states that users of a page can set."""
         for name, term in self._commands.items():
             for dial in term.dials():
                 state = f"{name}_{dial.state}"
@@ -220,7 +220,7 @@ _DRAWS = ("_draw_where", "_update_metrics", "_is_due")
 
 
 def _nothing(*arguments: Any) -> None:
-    """Do nothing."""
+    """Replace a method in `_DRAWS`."""
 
 
 def world_of(tracer: Tracer, inputs: Sequence[str]) -> World | None:
@@ -228,7 +228,7 @@ def world_of(tracer: Tracer, inputs: Sequence[str]) -> World | None:
 
     Args:
         tracer: Tracer of the environment.
-        inputs: Inputs of the policy.
+        inputs: Names of the policy's inputs.
     """
     world = World(tracer, inputs)
     return None if world.is_empty else world

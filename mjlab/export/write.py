@@ -1,8 +1,8 @@
-"""Export of a trained policy to an ONNX file, verified against the network.
+"""Export a trained policy to an ONNX file, verified against the network.
 
-The environment is built once more, with one world and without randomisation, so that
-defaults, limits and gains are nominal. File and network run side by side in it, and the
-export fails if their actions differ.
+Export builds an environment with one world and without randomisation, so that defaults,
+limits and gains are nominal. File and network run side by side in this environment, and
+the export fails if their actions differ.
 """
 
 import contextlib
@@ -52,14 +52,14 @@ from mjlab.threads import torch_threads
 TOLERANCE = 1e-5
 """Tolerance of actions and targets of a file, relative for values above 1.
 
-For a spatial softmax, which amplifies rounding errors by the inverse of its
-temperature, the tolerance is multiplied by that factor.
+A spatial softmax amplifies rounding errors, so networks with one have a tolerance of
+`TOLERANCE / temperature`.
 """
 
 
 @dataclass(frozen=True)
 class Exported:
-    """Result of an export: the written files and the contract."""
+    """Written files, contract and accuracy of an export."""
 
     path: Path
     """The ONNX file."""
@@ -71,13 +71,12 @@ class Exported:
     """The contract."""
 
     error: float
-    """Maximum difference between file and network in the comparison, relative for
-    values above 1.
-    """
+    """Maximum difference between outputs of file and network, relative for values above
+    1."""
 
     @property
     def summary(self) -> str:
-        """Summary for the user."""
+        """Report for the console."""
         sizes = {
             kind: ", ".join(f"{e['name']} {_size(e['shape'])}" for e in entries)
             for kind, entries in self.contract.items()
@@ -114,10 +113,10 @@ def export_run(
 
     Args:
         run: The run.
-        configs: The run's configurations, by name.
-        checkpoint: Checkpoint of the run. None uses the newest one, or the best.
-        best: Use the best checkpoint.
-        to: Path of the file. None means export/<task>.onnx in the run's folder.
+        configs: Configurations of the run, with the keys "env" and "agent".
+        checkpoint: Checkpoint to export. None uses the newest, or the best if `best`.
+        best: Export the best checkpoint instead of the newest.
+        to: File to write. None means export/TASK.onnx in the run's folder.
     """
     info = run.info()
     git = {Path(top).name: found for top, found in info["git"].items()}
@@ -148,8 +147,8 @@ def export_policy(
     """Export the policy of a checkpoint, with its contract.
 
     Args:
-        checkpoint: The checkpoint.
-        to: Path of the file, such as "policy.onnx".
+        checkpoint: Checkpoint to export.
+        to: File to write, such as "policy.onnx".
         env_cfg: Configuration of the training environment.
         agent_cfg: Configuration of the agent.
         task: Id of the task, for `play.py`.
@@ -225,8 +224,8 @@ def _write(
         error = error_of(OnnxPolicy(draft))
     if not error <= allowed:
         raise ExportError(
-            f"The policy cannot be written to {to}: in simulation the file acts "
-            f"differently from the network, by {error:.2g}, with a tolerance of "
+            f"{to} was not written: in simulation, actions or targets of the file "
+            f"differ from the network's by {error:.2g}, more than the tolerance "
             f"{allowed:.2g}. Please report this."
         )
     contract_path = to.with_suffix(".contract.json")
@@ -240,7 +239,11 @@ def _size(shape: Sequence[int]) -> str:
 
 
 def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
-    """Return a nominal environment with one world: no noise, delay or randomisation."""
+    """Return the configuration with one world, without noise, delay and randomisation.
+
+    It uses the native backend in eager mode, and flat ground instead of generated
+    terrain.
+    """
     groups: dict[str, ObservationGroupCfg | None] = {}
     for name, group in cfg.observations.items():
         if group is not None:
@@ -250,7 +253,7 @@ def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
             )
     scene = dataclasses.replace(cfg.scene, num_envs=1)
     if scene.terrain is not None and scene.terrain.generator is not None:
-        # Random terrain is not part of the policy, and too large for its file.
+        # Generated terrain is too large for the file, and the policy does not need it.
         scene.terrain = TerrainCfg()
     return dataclasses.replace(
         cfg,
@@ -267,17 +270,17 @@ def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
 
 
 def _on_time(term: ObservationTermCfg) -> ObservationTermCfg:
-    """Return a term without its delay, which is not part of the file."""
+    """Return the term without delay: a file contains no delays."""
     return dataclasses.replace(term, delay=None, delay_min_lag=0, delay_max_lag=0)
 
 
 def _unblocked(term: ActionTermCfg | None) -> ActionTermCfg | None:
-    """Return a term whose muscle network computes one world, without padding."""
+    """Set a muscle action's block size to one world, which avoids padding."""
     is_muscle = isinstance(term, MuscleActionCfg)
     return dataclasses.replace(term, block=1) if is_muscle else term
 
 
 def _allowed(network: torch.nn.Module) -> float:
-    """Return the tolerance of a file; it is larger for a spatial softmax."""
+    """Return the tolerance for a network, larger for a spatial softmax."""
     is_spatial = isinstance(network, SpatialCnnModel)
     return TOLERANCE / min(1.0, network.temperature if is_spatial else 1.0)

@@ -1,1 +1,1 @@
-"""Gait analysis of legged robots: measures, limits, and recording of policies."""
+"""Gait analysis of legged robots: recording of policies, gait metrics and limits."""

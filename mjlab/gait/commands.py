@@ -1,7 +1,7 @@
 """Velocity commands of the gait measurement, and the type of its results."""
 
 Figures = dict[str, float | list[float] | None]
-"""Measures by name, in SI units; fractions are 0 to 1. None means undefined."""
+"""Gait metrics by name, in SI units. Fractions are 0 to 1. None means undefined."""
 
 Command = tuple[float, float, float]
 """Forward and left velocity, m/s, and yaw rate, rad/s."""

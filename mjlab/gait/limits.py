@@ -13,18 +13,18 @@ AS_TRAINED = "as trained"
 """Name of the test condition with the noise, pushes and randomisation of training."""
 
 SLOW, FAST = "forward 0.5", "forward 1.0"
-"""Names of the commands whose gait measures are compared with limits."""
+"""Names of the commands under which gait metrics are compared with limits."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Inclusive lower and upper bound of a gait measure."""
+    """Inclusive lower and upper bound of a gait metric."""
 
     low: float = -math.inf
     high: float = math.inf
 
     def holds(self, value: float) -> bool:
-        """Return True if a value is within the bounds."""
+        """Return whether a value is within the bounds."""
         return self.low <= value <= self.high
 
 
@@ -74,9 +74,11 @@ QUADRUPED: dict[str, Limit] = {
     "vibration": Limit(high=5.9),
     "asymmetry": Limit(high=0.1),
 }
-"""Gait of a Go1-sized quadruped at 1 m/s, no worse than the policies that shipped in
-November 2026 (Velocity-Go1-Flat and Velocity-Go1), which have more flight than
-animals."""
+"""Gait of a Go1-sized quadruped at 1 m/s.
+
+The limits admit the policies that shipped in November 2026 (Velocity-Go1-Flat and
+Velocity-Go1). These have more flight than animals.
+"""
 
 QUADRUPED_SLOW = QUADRUPED | {
     # Shipped policies: duty factor 37 and 33 %, flight 23 and 32 %, impact 1.3 and 1.5
@@ -92,38 +94,50 @@ LARGE_ERRORS = {"linear": Limit(high=0.15), "turning": Limit(high=0.2)}
 """Maximum errors under large commands, m/s and rad/s."""
 
 SMALL_ERRORS = {"linear": Limit(high=0.1), "turning": Limit(high=0.1)}
-"""Maximum errors under small commands and standing, m/s and rad/s."""
+"""Maximum errors under small commands, m/s and rad/s."""
 
 STANDING = {"steps_per_s": Limit(high=0.0), "foot_drift": Limit(high=0.03)}
-"""Limits at zero command in the condition `QUIET`: no steps, foot drift in m."""
+"""Limits at zero command in the condition `QUIET`: no steps, and foot drift in m."""
 
 FALLS = Limit(high=0.0)
-"""Maximum number of falls in all episodes of a condition."""
+"""Maximum number of falls, summed over all episodes of a condition."""
 
 ERRORS = {
     QUIET: {"linear": "linear_error", "turning": "turning_error"},
     AS_TRAINED: {"linear": "mean_linear_error", "turning": "mean_turning_error"},
 }
-"""Error measures by condition. A push changes the velocity by as much as the limits,
-so with pushes the mean velocity of an episode is compared with the command."""
+"""Error metrics by condition.
+
+A push changes the velocity by as much as the limits. So in the condition with pushes,
+the mean velocity of each episode is compared with the command.
+"""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Gait measure outside its limits."""
+    """Gait metric outside its limit."""
 
     world: str
+    """Test condition, `QUIET` or `AS_TRAINED`."""
+
     command: str
+    """Name of the command, or "all commands"."""
+
     measure: str
+    """Name of the metric."""
+
     value: float | None
+    """Value of the metric. None means undefined, which is a failure too."""
+
     limit: Limit
+    """Limit of the metric."""
 
 
 def failures(worlds: Mapping[str, Mapping[str, Figures]]) -> list[Failure]:
-    """Return the measures outside their limits; empty for a natural gait.
+    """Return the metrics outside their limits; empty for a natural gait.
 
     Args:
-        worlds: Measures by condition and command.
+        worlds: Metrics by test condition and command.
     """
     found: list[Failure] = []
     for world, commands in worlds.items():
@@ -139,13 +153,13 @@ def failures(worlds: Mapping[str, Mapping[str, Figures]]) -> list[Failure]:
 
 
 def limits_of(world: str, command: str, figures: Figures) -> dict[str, Limit]:
-    """Return the limits of each measure under a command.
+    """Return the limits of the metrics under a command, by metric name.
 
     Args:
-        world: The condition, `QUIET` or `AS_TRAINED`.
+        world: Test condition, `QUIET` or `AS_TRAINED`.
         command: Name of the command.
-        figures: Measures under the command. Bipeds and quadrupeds have different
-            measures.
+        figures: Metrics under the command. Their number of feet decides between limits
+            of bipeds and quadrupeds.
     """
     limits: dict[str, Limit] = {}
     errors = LARGE_ERRORS if command in LARGE else SMALL_ERRORS

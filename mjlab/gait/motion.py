@@ -1,7 +1,7 @@
-"""Recorded motion of a legged robot, and its gait measures.
+"""Recorded motion of a legged robot, and gait metrics of the motion.
 
 Feet are sampled at every physics step, base and joints at every control step. A foot is
-on the ground while the vertical contact force exceeds `CONTACT_FORCE` body weights.
+on the ground while its vertical contact force exceeds `CONTACT_FORCE` body weights.
 """
 
 from collections.abc import Sequence
@@ -19,19 +19,19 @@ CONTACT_FORCE = 30.0 / (33.34 * GRAVITY)
 """Minimum vertical force of a foot on the ground, in body weights: 30 N for a G1."""
 
 SHORTEST_SWING = 0.04
-"""Minimum duration of a swing, s; shorter losses of contact are bounces."""
+"""Minimum duration of a swing, s. Shorter losses of contact are bounces."""
 
 SLOWEST = 0.05
-"""Minimum speed for a cost of transport, m/s."""
+"""Minimum speed, m/s, at which the cost of transport is defined."""
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeggedMotion:
-    """Motion of several robots under one command, as arrays.
+    """Motion of several robots under one command.
 
-    Shapes: s physics samples, k control steps, n robots, f feet, j joints.
+    Letters in shapes: s physics samples, k control steps, n robots, f feet, j joints.
     """
 
     feet: tuple[str, ...]
@@ -68,10 +68,10 @@ class LeggedMotion:
     """Actuator torques at the joints, after clipping, N m, shape (k, n, j)."""
 
     fell: Array
-    """True for robots that fell, shape (n,). Gait measures exclude them."""
+    """Whether each robot fell, shape (n,). Gait metrics exclude robots that fell."""
 
     def after(self, seconds: float) -> "LeggedMotion":
-        """Return the motion without its first seconds."""
+        """Return the motion without its first `seconds`."""
         sample = round(seconds / self.physics_dt)
         step = round(seconds / self.step_dt)
         return self._map(slice(sample, None), slice(step, None), slice(None))
@@ -100,7 +100,7 @@ class LeggedMotion:
 
     @cached_property
     def on_ground(self) -> Array:
-        """True where a foot is on the ground, shape (s, n, f)."""
+        """Whether each foot is on the ground, shape (s, n, f)."""
         return self.foot_force > CONTACT_FORCE * self.weight
 
     @property
@@ -126,23 +126,23 @@ class FootSteps:
     """Duration of each complete swing, s."""
 
     clearances: Array
-    """Maximum height of each swing above the median height on the ground, m."""
+    """Maximum foot height in each swing, above the median height in contact, m."""
 
     lengths: Array
-    """Distance of the landing foot ahead of the opposite foot at each landing, m."""
+    """Distance of the foot ahead of the opposite foot at each landing, m."""
 
     speeds: Array
-    """Downward speed before each landing, m/s."""
+    """Downward foot speed before each landing, m/s."""
 
     slips: Array
-    """Horizontal path length of the foot in each complete stance, m."""
+    """Horizontal distance that the foot slides in each complete stance phase, m."""
 
     peaks: Array
-    """Maximum vertical force of each complete stance, body weights."""
+    """Maximum vertical force in each complete stance phase, body weights."""
 
 
 def fill_gaps(on_ground: Array, longest: int) -> Array:
-    """Return contact states with gaps of fewer than `longest` samples filled."""
+    """Fill gaps of fewer than `longest` samples between two contacts."""
     filled = on_ground.copy()
     lost, made = _edges(on_ground)
     for start in lost:
@@ -153,19 +153,19 @@ def fill_gaps(on_ground: Array, longest: int) -> Array:
 
 
 def _edges(state: Array) -> tuple[Array, Array]:
-    """Return the samples at which contact is lost, and at which contact starts."""
+    """Return the sample indices of lift-offs and of touchdowns."""
     change = np.diff(state.astype(np.int8))
     return np.flatnonzero(change < 0) + 1, np.flatnonzero(change > 0) + 1
 
 
 def foot_steps(motion: LeggedMotion, robot: int, foot: int, opposite: int) -> FootSteps:
-    """Return the steps of a foot.
+    """Find the steps of a foot.
 
     Args:
         motion: The motion.
         robot: Index of the robot.
         foot: Index of the foot.
-        opposite: Index of the opposite foot, the reference of step lengths.
+        opposite: Index of the opposite foot, from which step lengths are measured.
     """
     dt = motion.physics_dt
     contact = motion.on_ground[:, robot, foot]
@@ -204,8 +204,8 @@ def foot_steps(motion: LeggedMotion, robot: int, foot: int, opposite: int) -> Fo
 def pair_feet(motion: LeggedMotion) -> tuple[Array, Array]:
     """Return the indices of the left and the right feet, each from front to back.
 
-    The sides follow from the mean positions of the feet relative to their centre, in
-    the yaw frame of the base.
+    Sides and order are found from the mean positions of the feet relative to the centre
+    of all feet, in the yaw frame of the base.
     """
     offset = motion.foot_pos[..., :2] - motion.foot_pos[..., :2].mean(2, keepdims=True)
     yaw = motion.foot_heading[..., None]
@@ -217,17 +217,17 @@ def pair_feet(motion: LeggedMotion) -> tuple[Array, Array]:
     return left[np.argsort(-front[left])], right[np.argsort(-front[right])]
 
 
-# Measures.
+# Metrics.
 
 
 def measure(motion: LeggedMotion, command: Sequence[float]) -> Figures:
-    """Return the measures of a gait, in SI units; fractions are 0 to 1.
+    """Compute the metrics of a gait, in SI units; fractions are 0 to 1.
 
-    A measure is None if it is undefined, such as the step length of a robot that takes
-    no steps.
+    An undefined metric is None, such as the step length of a robot that takes no steps.
+    If all robots fell, only the numbers of feet, robots and falls are returned.
 
     Args:
-        motion: The motion, without its start.
+        motion: The motion, without its start from rest.
         command: Commanded forward and left velocity, m/s, and yaw rate, rad/s.
     """
     robots = len(motion.fell)
@@ -291,7 +291,10 @@ def _stepping(motion: LeggedMotion) -> Figures:
 
 
 def _phases(steps: list[list[FootSteps]]) -> list[float] | None:
-    """Return landing times of all feet, as fractions of the first foot's stride."""
+    """Return the mean landing time of each foot, as a fraction of the first's stride.
+
+    None if a foot does not land within a stride of the first foot.
+    """
     found = []
     for of_foot in steps:
         turns = []
@@ -312,7 +315,10 @@ def _phases(steps: list[list[FootSteps]]) -> list[float] | None:
 def _diagonal_lag(
     phases: list[float] | None, left: Array, right: Array
 ) -> float | None:
-    """Return the maximum phase lag of diagonal feet of a quadruped; 0 for a trot."""
+    """Return the largest phase lag between diagonal feet, in strides; 0 for a trot.
+
+    None unless the robot has four feet with phases.
+    """
     if phases is None or len(phases) != 4:
         return None
     turns = np.array(phases)[left] - np.array(phases)[right[::-1]]
@@ -360,7 +366,7 @@ def _mean(values: Array) -> float | None:
 
 
 def _difference(left: Array, right: Array) -> float | None:
-    """Return the difference of two means, as a fraction of their mean."""
+    """Return the difference of the means of left and right, relative to their mean."""
     if not len(left) or not len(right):
         return None
     a, b = left.mean(), right.mean()

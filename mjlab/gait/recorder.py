@@ -12,9 +12,9 @@ from mjlab.sensor import ContactSensor
 
 
 class SampleBuffer(ManagerTermBase):
-    """Buffer for samples of several quantities, stored on the device until read.
+    """Metrics term that buffers samples of several quantities on the device.
 
-    When the buffer is full, further samples overwrite the last one.
+    When the buffer is full, each further sample overwrites the last one.
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -33,7 +33,7 @@ class SampleBuffer(ManagerTermBase):
         self._next.zero_()
 
     def taken(self) -> Mapping[str, Any]:
-        """Return the samples since `begin` as NumPy arrays, time first."""
+        """Return the samples since `begin` by name, shape (samples, num_envs, ...)."""
         count = int(self._next)
         return {
             name: kept[:count].double().cpu().numpy()
@@ -41,7 +41,7 @@ class SampleBuffer(ManagerTermBase):
         }
 
     def keep(self, **quantities: torch.Tensor) -> torch.Tensor:
-        """Store a sample of each quantity; return a metric of 0."""
+        """Store a sample of each quantity; return zeros as the metric, (num_envs,)."""
         last = self._next.clamp(max=self._capacity - 1)
         for name, value in quantities.items():
             if name not in self._samples:
@@ -55,7 +55,7 @@ class SampleBuffer(ManagerTermBase):
 class foot_motion(SampleBuffer):
     """Records positions and vertical forces of feet, and the yaw of the base.
 
-    Runs after each physics step. At that time, MuJoCo's positions and forces are from
+    It runs after each physics step, when MuJoCo's positions and forces still belong to
     the beginning of the step.
     """
 
@@ -70,7 +70,7 @@ class foot_motion(SampleBuffer):
         ids = [found(foot).id for foot in sensor.primary_names]
         self._ids = torch.tensor(ids, device=env.device)
         self.names = sensor.primary_names
-        """Full names of the feet."""
+        """Names of the feet, with the entity's prefix."""
 
     def __call__(
         self,
@@ -84,10 +84,10 @@ class foot_motion(SampleBuffer):
 
         Args:
             env: The environment.
-            samples: Capacity, in samples.
+            samples: Capacity of the buffer, in samples.
             sensor_name: Contact sensor of the feet.
             by_geom: Whether the sensor's primaries are geoms instead of bodies.
-            entity_name: The robot.
+            entity_name: Name of the robot.
         """
         places = env.sim.data.geom_xpos if by_geom else env.sim.data.xpos
         return self.keep(
@@ -98,15 +98,15 @@ class foot_motion(SampleBuffer):
 
 
 class body_motion(SampleBuffer):
-    """Records base and joints after each step, before worlds are reset."""
+    """Records base and joints after each control step, before resets."""
 
     def __call__(self, env: ManagedEnv, samples: int, entity_name: str) -> torch.Tensor:
         """Store a sample.
 
         Args:
             env: The environment.
-            samples: Capacity, in samples.
-            entity_name: The robot.
+            samples: Capacity of the buffer, in samples.
+            entity_name: Name of the robot.
         """
         data = env.scene.entity(entity_name).data
         velocity, yaw = data.root_lin_vel_w, data.heading_w

@@ -1,4 +1,4 @@
-"""Tables and verdicts of gait measures, formatted as text."""
+"""Format gait metrics as tables, and compare them with their limits in words."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,12 @@ from mjlab.gait.commands import Figures
 from mjlab.gait.limits import ERRORS, FAST, SLOW, Failure
 
 Worlds = Mapping[str, Mapping[str, Figures]]
-"""Gait measures by condition (`QUIET` or `AS_TRAINED`) and command."""
+"""Gait metrics by test condition (`QUIET` or `AS_TRAINED`) and command."""
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """Heading, unit and number format of a measure."""
+    """Heading, unit and number format of a metric."""
 
     name: str
     unit: str = ""
@@ -73,14 +73,14 @@ _QUADRUPED = ("steps_per_s_per_leg", "step_length", "duty_factor", *_SHARED, "ph
 
 
 Table = list[list[str]]
-"""Rows of cells, with the header first; the first cell of a row is its name."""
+"""Rows of cells. The first row is the header, the first cell of a row its name."""
 
 
 def gait_tables(rows: Mapping[str, Figures]) -> list[Table]:
-    """Return the gait measures of several policies, one row each.
+    """Return tables of gait metrics, one for bipeds and one for quadrupeds.
 
     Args:
-        rows: Measures by name of the row. Bipeds and quadrupeds get separate tables.
+        rows: Metrics by row name.
     """
     tables: list[Table] = []
     for is_biped, measures in ((True, _BIPED), (False, _QUADRUPED)):
@@ -96,7 +96,7 @@ def gait_tables(rows: Mapping[str, Figures]) -> list[Table]:
 
 
 def gait_rows(worlds: Worlds) -> dict[str, Figures]:
-    """Return the rows of a policy's gait tables: each speed in each condition."""
+    """Return the rows of a policy for `gait_tables`, one per speed and condition."""
     return {
         f"{command} m/s, {world}": commands[command]
         for command in (SLOW, FAST)
@@ -106,13 +106,13 @@ def gait_rows(worlds: Worlds) -> dict[str, Figures]:
 
 
 def legend() -> str:
-    """Return the full names of the abbreviated headings in gait tables."""
+    """Explain the abbreviated headings of gait tables."""
     names = [f"{unit.short}: {unit.name}" for unit in _UNITS.values() if unit.short]
     return "; ".join([*names, "BW: body weights"])
 
 
 def tracking_table(worlds: Worlds) -> Table:
-    """Return errors and falls under each command, in each condition."""
+    """Return a table of tracking errors and falls, by command and condition."""
     head, measures = ["command"], []
     for world in worlds:
         head += [f"{world}: m/s", "rad/s", "falls"]
@@ -133,7 +133,7 @@ def tracking_table(worlds: Worlds) -> Table:
 
 
 def verdict(found: Sequence[Failure]) -> str:
-    """Return a verdict on the gait, with a line for each measure outside its limits."""
+    """Describe whether a gait is natural, with a line per metric outside its limit."""
     if not found:
         return "natural gait: every measure is within its limits"
     measures = "1 measure fails" if len(found) == 1 else f"{len(found)} measures fail"
@@ -142,7 +142,7 @@ def verdict(found: Sequence[Failure]) -> str:
 
 
 def failure_text(failure: Failure) -> str:
-    """Format a failed measure with its value and its limit."""
+    """Describe a metric outside its limit, with its value and the limit."""
     unit, limit = _UNITS[failure.measure], failure.limit
     if math.isinf(limit.high):
         bounds = f"at least {unit.text(limit.low)}"

@@ -1,4 +1,8 @@
-"""Recording of a policy under fixed commands, undisturbed and as in training."""
+"""Record the gait of a policy under fixed commands.
+
+There are two test conditions: `quiet` (without noise, pushes and randomisation), and as
+in training.
+"""
 
 import contextlib
 import copy
@@ -24,18 +28,18 @@ from mjlab.watched import watched
 Cfg = TypeVar("Cfg")
 
 START_S = 3.0
-"""Time at the start of a recording that is excluded from all measures, s."""
+"""Time at the start of a recording that is excluded from all metrics, s."""
 
 _FEET, _BODY = "foot_motion", "body_motion"
 
 
 class GaitError(ValueError):
-    """Error for an environment whose gait cannot be measured."""
+    """Raised for an environment whose gait cannot be measured."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Legs:
-    """Contact sensor, command and entity names that the gait measurement needs."""
+    """Contact sensor, command and robot that the gait measurement uses."""
 
     sensor: ContactSensorCfg
     """Contact sensor of the feet."""
@@ -44,13 +48,14 @@ class Legs:
     """Name of the velocity command."""
 
     entity: str
-    """Name of the robot."""
+    """Name of the robot's entity."""
 
 
 def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
-    """Return the contact sensor, command and robot of a legged task, or None.
+    """Return the contact sensor, command and robot of a legged task, None for others.
 
-    The feet are the primaries of the contact sensor that tracks air times.
+    The task must have one velocity command, and one contact sensor that tracks air
+    times. The primaries of the sensor are the feet.
     """
     sensors = [
         sensor
@@ -69,7 +74,7 @@ def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
 
 
 def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
-    """Return the result of `legs_of`, or raise `GaitError` if it is None."""
+    """Return `legs_of`; raise `GaitError` if the gait cannot be measured."""
     legs = legs_of(cfg)
     if legs is None:
         raise GaitError(
@@ -104,8 +109,8 @@ def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
 def as_trained(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
     """Return the task with its noise, pushes and randomisation, on a plane.
 
-    Events of the mode "step" that the configuration for play lacks are training aids,
-    such as an assistive wrench, and are removed.
+    Events of mode "step" that are missing in the play configuration are training aids,
+    such as an assistive wrench. They are removed.
     """
     kept = watched(cfg).events
     events = {
@@ -121,7 +126,7 @@ def _is_aid(event: EventTermCfg, in_play: EventTermCfg | None) -> bool:
 
 
 def _changed(cfg: Cfg, **values: Any) -> Cfg:
-    """Return a copy with other values; unlike `replace`, without `__post_init__`."""
+    """Return a copy with changed attributes, without calling `__post_init__`."""
     changed = copy.copy(cfg)
     for name, value in values.items():
         setattr(changed, name, value)
@@ -141,9 +146,9 @@ def held(
     """Return the task with constant commands and recorders, without a time limit.
 
     Args:
-        cfg: The task.
+        cfg: Configuration of the task.
         worlds: Number of worlds.
-        seconds: Maximum duration of a recording, s.
+        seconds: Duration of the recording, s.
     """
     legs = need_legs(cfg)
     command = cfg.commands[legs.command]
@@ -209,16 +214,16 @@ def gait_of(
     seed: int = 0,
     device: str | None = None,
 ) -> dict[str, dict[str, Figures]]:
-    """Return the measures of a policy by condition and command.
+    """Record a policy; return its gait metrics by test condition and command.
 
     Args:
-        cfg: The task as trained.
+        cfg: Training configuration of the task.
         load: Creates the policy for an environment.
-        commands: The commands by name.
-        robots: Robots per command in the condition `QUIET`.
+        commands: Commands by name.
+        robots: Number of robots per command in the condition `QUIET`.
         episodes: Minimum number of episodes in the condition `AS_TRAINED`, over all
             commands. 0 skips this condition.
-        seed: Seed of both conditions.
+        seed: Random seed of both conditions.
         device: Device of the simulation.
     """
     each = {QUIET: robots, AS_TRAINED: math.ceil(episodes / len(commands))}
@@ -247,16 +252,16 @@ def walk(
     seconds: float,
     seed: int,
 ) -> dict[str, LeggedMotion]:
-    """Return the motion under each command, without the first `START_S` seconds.
+    """Record the motion under each command, without the first `START_S` seconds.
 
-    Commands are assigned in turn: world i has command i modulo the number of commands.
+    World i gets command i modulo the number of commands.
 
     Args:
-        env: Worlds of a configuration made by `held`.
+        env: Environment with a configuration of `held`.
         policy: The policy.
-        commands: The commands by name.
-        seconds: Duration of the recording from rest, s.
-        seed: Seed of the first world.
+        commands: Commands by name.
+        seconds: Duration of the recording, including the start, s.
+        seed: Random seed of the first world.
     """
     legs = need_legs(env.cfg)
     feet, body = _series(env, _FEET), _series(env, _BODY)
@@ -291,7 +296,7 @@ def _series(env: ManagerBasedRlEnv, name: str) -> SampleBuffer:
 
 
 def _hold(env: ManagerBasedRlEnv, name: str, commands: Sequence[Command]) -> None:
-    """Set the command of each world, without resampling."""
+    """Set the command of each world, in turn."""
     term = env.command_manager.term(name)
     assert isinstance(term, UniformVelocityCommand)
     told = torch.tensor(commands, device=env.device)

@@ -1,8 +1,9 @@
-"""Identification of a robot's physical parameters from its logs, by `mujoco.sysid`.
+"""Identify a robot's physical parameters from its logs, with `mujoco.sysid`.
 
 `Robot.of` reduces a task's scene to the robot with a fixed base and without contacts.
-`read_logs` reads its logs, `Fit` estimates parameters with 95 % intervals, `propose`
-searches for an excitation motion, and `task_file` writes the intervals into a task.
+`read_csv` and `read_runner_log` read logs, `Fit` estimates parameters with 95 %
+intervals, `propose` searches for an excitation motion, and `task_file` writes a task
+that randomises the parameters within the intervals.
 """
 
 from mjlab.identify.fit import Estimate as Estimate

@@ -1,4 +1,4 @@
-"""Estimates of parameters with 95 % intervals, and what the logs do not determine."""
+"""Estimate parameters with 95 % intervals, and detect undetermined parameters."""
 
 import io
 from collections.abc import Sequence
@@ -12,24 +12,24 @@ from mjlab.identify.problem import Problem
 from mjlab.identify.robot import Robot
 
 UNDETERMINED = 0.25
-"""Half-width of an interval, relative to half of the range before the data, above which
-the logs do not determine a parameter."""
+"""A parameter is undetermined if its interval is wider than this fraction of the range
+that it had before the data."""
 
 _RELATED = 0.8
 """Correlation above which two estimates are reported as related."""
 
 _DIFFERENCE = 1e-5
-"""Step of numerical derivatives, in the solver's units."""
+"""Step of finite differences, in the solver's units."""
 
 _FIRST_ITERATIONS = 5
-"""Iterations of the first fit, which only estimates the noise."""
+"""Maximum iterations of the first fit, which only estimates the noise."""
 
 _FLOOR = 1e-9
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimate of one parameter."""
+    """Estimated value and 95 % interval of one parameter."""
 
     candidate: Candidate
     """The parameter."""
@@ -41,7 +41,7 @@ class Estimate:
     """Half-width of the 95 % interval, in the same unit."""
 
     related: tuple[str, ...] = ()
-    """Parameters whose estimates are strongly correlated, nearest first."""
+    """Up to three parameters with strongly correlated estimates, strongest first."""
 
     @property
     def low(self) -> float:
@@ -62,16 +62,17 @@ class Estimate:
 
 @dataclass(frozen=True)
 class FitResult:
-    """Estimates of all parameters, and how well the model predicts the logs."""
+    """Estimates of all parameters, and the residuals that remain."""
 
     estimates: tuple[Estimate, ...]
     """One estimate per parameter."""
 
     noise: dict[str, float]
-    """Standard deviation of the residual of each signal, such as "joint1.pos"."""
+    """Root mean square residual of each signal, by name such as "joint1.pos"."""
 
     correlation: float
-    """Factor by which correlated residuals widen the intervals, 1 for white noise."""
+    """Correlation time of the residuals, in rows; 1 for white noise. The intervals are
+    wider by its square root."""
 
     def of(self, name: str) -> Estimate:
         """Return the estimate of a parameter by its name."""
@@ -84,11 +85,12 @@ class FitResult:
 
 
 class Fit:
-    """Identification of parameters from logs.
+    """Fit of parameters to logs.
 
-    `mujoco.sysid` solves the least-squares problem and computes the intervals. A first
-    fit weights each signal by its standard deviation. Its residuals give the noise of
-    each signal, which weights the second fit.
+    `mujoco.sysid` solves the least-squares problem and computes the intervals. The
+    first fit weights each signal by the inverse of its standard deviation. The second
+    fit weights each signal by the inverse of its noise, which is the residual of the
+    first fit.
     """
 
     def __init__(
@@ -100,13 +102,13 @@ class Fit:
         """Prepare the fit.
 
         Args:
-            robot: The robot.
-            logs: The logs.
-            unknowns: The parameters.
+            robot: Robot with its nominal parameters.
+            logs: Logs of the robot.
+            unknowns: Parameters to estimate.
         """
         self.problem = Problem(robot, logs, unknowns)
         self.x = self.problem.parameters.as_vector()
-        """Parameters in the solver's units."""
+        """Current parameters in the solver's units, shape (parameters,)."""
 
     def run(self, *, iterations: int = 40) -> FitResult:
         """Estimate the parameters.
@@ -124,12 +126,12 @@ class Fit:
         return self._result(jacobian)
 
     def noise(self) -> np.ndarray:
-        """Root mean square residual of each column, in its unit, shape (columns,)."""
+        """Return the root mean square residual of each column, shape (columns,)."""
         differences = np.concatenate(self.differences())
         return np.sqrt(np.mean(differences**2, axis=0))
 
     def differences(self) -> list[np.ndarray]:
-        """Measured minus predicted columns of each log, shape (rows, columns)."""
+        """Return measured minus predicted values of each log, shape (rows, columns)."""
         return [
             measured - predicted
             for _, predicted, measured in self.problem.signals(self.x)
@@ -174,10 +176,12 @@ class Fit:
 
 
 def expected_half_widths(problem: Problem) -> np.ndarray:
-    """Return the expected half-widths of the 95 % intervals at the start values.
+    """Return the half-widths of the 95 % intervals that are expected from a log.
+
+    The problem is linearised at the start values of the parameters.
 
     Args:
-        problem: Problem, weighted with the expected noise.
+        problem: Problem whose weights are the inverse of the expected noise.
     """
     fit_x = problem.parameters.as_vector()
     jacobian = jacobian_at(problem, fit_x)
@@ -186,7 +190,7 @@ def expected_half_widths(problem: Problem) -> np.ndarray:
 
 
 def jacobian_at(problem: Problem, x: np.ndarray) -> np.ndarray:
-    """Return the Jacobian of the residuals, shape (residuals, parameters)."""
+    """Return the Jacobian of the residuals at `x`, shape (residuals, parameters)."""
     from mujoco import minimize
 
     params = problem.parameters.copy()
@@ -203,10 +207,10 @@ def jacobian_at(problem: Problem, x: np.ndarray) -> np.ndarray:
 
 
 def correlation_factor(differences: Sequence[np.ndarray]) -> float:
-    """Return the variance factor of correlated residuals, at least 1.
+    """Return the factor by which correlated residuals increase variances, at least 1.
 
-    The mean over the columns of the integrated autocorrelation time in rows, summed up
-    to the first negative correlation.
+    It is the integrated autocorrelation time in rows, averaged over columns. The
+    autocorrelation is summed up to its first negative value.
 
     Args:
         differences: Residuals of each log, shape (rows, columns).

@@ -1,4 +1,4 @@
-"""Logs of a robot: our runner's log, or CSV."""
+"""Read logs of a robot: the runner's log, or CSV."""
 
 import csv
 import re
@@ -20,36 +20,36 @@ _MAPPING = re.compile(r"(?P<name>[^=]+)=(?P<column>[^=]+?)(:(?P<factor>[-+.\deE]
 
 
 class IdentifyError(ValueError):
-    """Error of a log, a robot or a parameter that cannot be identified."""
+    """Raised for a log, a robot or a parameter that cannot be identified."""
 
 
 @dataclass(frozen=True)
 class Log:
-    """Recorded motion of a robot. Each signal is by joint, shape (rows,)."""
+    """Recorded motion of a robot. Signals are by joint name, each of shape (rows,)."""
 
     times: np.ndarray
-    """Times of the rows, s, from 0, shape (rows,)."""
+    """Times of the rows, s, starting at 0, shape (rows,)."""
 
     targets: dict[str, np.ndarray]
-    """Targets of motors, held from the time of their row to the next row."""
+    """Targets of motors, rad, m, N m or N. A target applies until the next row."""
 
     pos: dict[str, np.ndarray]
     """Measured positions, rad or m."""
 
     vel: dict[str, np.ndarray]
-    """Measured velocities, rad/s or m/s. Empty if not logged."""
+    """Measured velocities, rad/s or m/s. Empty if they were not logged."""
 
     torque: dict[str, np.ndarray]
-    """Measured motor torques at the joint, N m or N. Empty if not logged."""
+    """Measured motor torques at the joint, N m or N. Empty if they were not logged."""
 
     @classmethod
     def checked(cls, times: np.ndarray, place: str, **signals: Any) -> "Log":
-        """Return a log, or raise `IdentifyError` if it cannot be used.
+        """Return a log whose times start at 0; raise `IdentifyError` if it is invalid.
 
         Args:
             times: Times of the rows, s.
             place: Name of the file, for messages.
-            signals: The other fields.
+            signals: Values of the other fields.
         """
         log = cls(np.asarray(times, float), **signals)
         if not log.targets or not log.pos:
@@ -75,7 +75,7 @@ class Log:
         return replace(log, times=log.times - log.times[0])
 
     def signal(self, name: str) -> dict[str, np.ndarray]:
-        """Return a signal by its name in `SIGNALS`."""
+        """Return the values by joint of a signal in `SIGNALS`."""
         return {
             "target": self.targets,
             "pos": self.pos,
@@ -84,7 +84,7 @@ class Log:
         }[name]
 
     def of(self, joints: Sequence[str]) -> "Log":
-        """Return the log without the measurements of other joints."""
+        """Return the log with measurements of these joints only, and all targets."""
 
         def kept(signal: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {joint: signal[joint] for joint in joints if joint in signal}
@@ -98,8 +98,8 @@ def read_runner_log(path: Path, policy: ContractPolicy) -> Log:
     """Read a log that the Python or C++ runner wrote.
 
     Args:
-        path: The log, with one line of JSON per control period.
-        policy: The policy that ran, whose contract names joints and targets.
+        path: Log with one line of JSON per control period.
+        policy: Policy that ran. Its contract names joints and targets.
     """
     rows, found = read_lines(path)
     if found:
@@ -131,7 +131,10 @@ def read_runner_log(path: Path, policy: ContractPolicy) -> Log:
 
 
 def _whole_positions(rows: list[dict[str, Any]], count: int) -> np.ndarray | None:
-    """Return the positions of all joints, which only the Python runner logs."""
+    """Return the positions of all joints, shape (rows, joints).
+
+    None for logs of the C++ runner, which do not contain them.
+    """
     found = [np.ravel(row.get("joint_pos") or ()) for row in rows]
     if not found or any(each.size != count for each in found):
         return None
@@ -151,11 +154,11 @@ def read_csv(
     and JOINT.torque. Other columns are ignored.
 
     Args:
-        path: The file.
+        path: CSV file.
         joints: Joints of the robot.
         columns: Mapping of names to columns, NAME=COLUMN or NAME=COLUMN:FACTOR. `*`
             stands for each joint: "*.pos=q_*:0.0174533".
-        motion: Read a file with targets only; positions are set to the targets.
+        motion: Read a file that has only targets, and set positions to the targets.
     """
     with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if row]
@@ -201,7 +204,7 @@ def write_csv(path: Path, log: Log) -> None:
 def _placed(
     header: Sequence[str], joints: Sequence[str], columns: Sequence[str], path: Path
 ) -> dict[str, tuple[int, float]]:
-    """Return index and factor of the column of each name."""
+    """Return column index and factor, by name such as "time" or "JOINT.pos"."""
     known = ["time", *(f"{joint}.{signal}" for joint in joints for signal in SIGNALS)]
     place = {name: (header.index(name), 1.0) for name in known if name in header}
     for text in columns:
@@ -237,11 +240,12 @@ def _numbers(rows: Sequence[Sequence[str]], width: int, path: Path) -> np.ndarra
     for index, row in enumerate(rows[1:]):
         if len(row) != width:
             raise IdentifyError(
-                f"{path}, row {index + 1} has {len(row)} values, the header {width}."
+                f"{path}, row {index + 1} has {len(row)} values, but the header has "
+                f"{width} columns."
             )
         for at, text in enumerate(row):
             try:
                 values[index, at] = float(text)
             except ValueError:
-                continue  # A column of text, which is an error only if it is used.
+                continue  # Text columns are errors only if they are used.
     return values

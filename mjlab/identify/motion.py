@@ -1,7 +1,7 @@
-"""Excitation motions: random steps and sines, ranked by the intervals they would give.
+"""Find an excitation motion: random steps and sines with the smallest intervals.
 
 A motion starts and ends at rest in the initial pose. Sines excite inertia and damping,
-slow reversals friction, and steps the delay and torque limit.
+slow reversals excite friction, and steps excite the delay and the torque limit.
 """
 
 from collections.abc import Sequence
@@ -20,21 +20,22 @@ from mjlab.identify.twin import POSITION_NOISE, VELOCITY_NOISE
 _REST = 0.5
 _FADE = 0.5
 _SINES = (0.15, 0.4, 0.9, 1.8, 3.2)
-"""Frequencies of the sines, Hz. Each joint's differ by up to 20 %."""
+"""Frequencies of the sines, Hz. They are varied by up to 20 % for each joint."""
 
 
 @dataclass(frozen=True)
 class Motion:
-    """Proposed motion, and what a log of it would determine."""
+    """Proposed motion, and the intervals that are expected from its log."""
 
     log: Log
-    """Targets over time."""
+    """Targets of the motors over time, and their times."""
 
     half: dict[str, float]
-    """Expected half-width of the 95 % interval of each parameter."""
+    """Expected half-width of each parameter's 95 % interval, by parameter name."""
 
     score: float
-    """Mean logarithm of the half-widths relative to the parameters' ranges."""
+    """Mean logarithm of the half-widths, relative to the parameters' ranges. Lower is
+    better."""
 
     tried: int
     """Number of motions that were compared."""
@@ -55,16 +56,17 @@ def propose(
     Args:
         robot: The robot.
         unknowns: Parameters to determine.
-        seconds: Duration, s.
-        share: Part of the range of each joint that the targets use, from 0 to 1.
+        seconds: Duration of the motion, s.
+        share: Fraction of each joint's range that the targets use, 0 to 1.
         period: Time between targets, s.
         tries: Number of motions to compare.
-        seed: Seed of the motions.
+        seed: Random seed of the motions.
     """
     moved = [motor.joint for motor in robot.motors]
     if not moved:
         raise IdentifyError(
-            f"None of the joints {', '.join(robot.joints)} has a motor: nothing moves."
+            f"None of the joints {', '.join(robot.joints)} has a motor, so no motion "
+            "can be proposed. Select other joints with --joints."
         )
     found = []
     for index in range(tries):
@@ -80,12 +82,12 @@ def propose(
 
 
 def _expected(robot: Robot, unknowns: Sequence[Candidate], motion: Log) -> np.ndarray:
-    """Return the half-widths that a log of a motion would give."""
+    """Return the half-widths that are expected from a log of a motion."""
     rest = np.ones_like(motion.times)
     places = {j: robot.model.joint(robot.prefix + j).qposadr[0] for j in robot.joints}
     pos = {joint: robot.qpos[place] * rest for joint, place in places.items()}
     vel = {joint: 0.0 * rest for joint in robot.joints}
-    # The derivatives of the residuals do not depend on the measured values.
+    # Measured values can be constant: the Jacobian does not depend on them.
     log = Log(motion.times, motion.targets, pos, vel, {})
     problem = Problem(robot, [log], unknowns)
     noise = {"pos": POSITION_NOISE, "vel": VELOCITY_NOISE}

@@ -1,4 +1,4 @@
-"""Parameters that can be identified, as `mujoco.sysid` parameters in relative units."""
+"""Parameters that can be identified, with ranges and units for `mujoco.sysid`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,33 +11,34 @@ from mjlab.identify.logs import IdentifyError
 from mjlab.identify.robot import Motor, Robot
 
 KINDS = ("armature", "friction", "damping", "gain", "effort_limit", "delay")
-"""Kinds of parameters of joints and motors. Bodies also have "mass" and "com"."""
+"""Kinds of joint and motor parameters. Bodies have the kinds "mass" and "com"."""
 
 _LONGEST_DELAY = 0.08
 _COM_REACH = 0.05
 
 Write = Callable[[mujoco.MjSpec, float], None]
-"""Writes a value to the model of a robot."""
+"""Function that writes a parameter's value to a spec."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Parameter to identify, with its range before any data."""
+    """Parameter to identify, with its range before the fit."""
 
     kind: str
     """One of `KINDS`, "mass", or "com"."""
 
     owner: str
-    """Joint or body, without the entity's prefix. Empty for the delay."""
+    """Joint or body of the parameter, without the entity's prefix. Empty for the
+    delay."""
 
     axis: str
-    """Axis of a centre of mass, "x", "y" or "z"; empty for other kinds."""
+    """Axis of a centre of mass, "x", "y" or "z". Empty for other kinds."""
 
     unit: str
     """Unit of the values."""
 
     start: float
-    """Value at which the solver starts."""
+    """Initial value for the solver."""
 
     low: float
     """Lower bound of the value."""
@@ -46,13 +47,13 @@ class Candidate:
     """Upper bound of the value."""
 
     scale: float
-    """Size of a typical change, the unit of the solver."""
+    """Typical change of the value, which is 1 in the solver's units."""
 
     nominal: float
     """Value in the task's model."""
 
     write: Write
-    """Writes a value to a model; does nothing for the delay."""
+    """Function that writes a value to a spec. It does nothing for the delay."""
 
     @property
     def name(self) -> str:
@@ -60,7 +61,7 @@ class Candidate:
         return ".".join(part for part in (self.owner, self.kind, self.axis) if part)
 
     def as_parameter(self, sysid: Any) -> Any:
-        """Return the parameter of `mujoco.sysid`, in units of `scale`."""
+        """Convert to a `mujoco.sysid` parameter in units of `scale`."""
         return sysid.Parameter(
             self.name,
             self.start / self.scale,
@@ -76,13 +77,13 @@ def candidates(
     bodies: Sequence[str] = (),
     kinds: Sequence[str] = KINDS,
 ) -> list[Candidate]:
-    """Return the parameters of joints, their motors, and bodies.
+    """List the parameters of joints, their motors, and bodies.
 
     Args:
         robot: The robot.
         joints: Joints with logged positions.
         bodies: Bodies whose mass and centre of mass are identified.
-        kinds: Kinds of parameters of joints and motors.
+        kinds: Kinds of joint and motor parameters to identify.
     """
     found = [
         made
@@ -149,7 +150,7 @@ def _of_joint(robot: Robot, joint: str, kind: str) -> Candidate | None:
 
 
 def _inertia(robot: Robot) -> np.ndarray:
-    """Return the inertia at each degree of freedom in the initial pose, shape (nv,)."""
+    """Return the diagonal of the inertia matrix in the initial pose, shape (nv,)."""
     data = mujoco.MjData(robot.model)
     data.qpos[:] = robot.qpos
     mujoco.mj_forward(robot.model, data)
@@ -159,7 +160,7 @@ def _inertia(robot: Robot) -> np.ndarray:
 
 
 def _gains(robot: Robot, motor: Motor | None) -> tuple[float, float, float | None]:
-    """Return stiffness, damping and effort limit of a motor, 0 and None without."""
+    """Return stiffness, damping and effort limit of a motor; (0, 0, None) for None."""
     if motor is None:
         return 0.0, 0.0, None
     actuator = robot.model.actuator(motor.actuator)
@@ -201,7 +202,7 @@ def _delay(motors: Sequence[Motor]) -> Candidate:
     start, high = max(nominal, 0.01), max(_LONGEST_DELAY, 3.0 * nominal)
 
     def write(spec: mujoco.MjSpec, value: float) -> None:
-        """Leave the model unchanged: the delay shifts the controls."""
+        """Do nothing: the delay is not part of the model."""
 
     return Candidate("delay", "", "", "s", start, 0.0, high, 0.01, nominal, write)
 

@@ -1,4 +1,4 @@
-"""Picture of a fit: errors of the predicted positions, before and after."""
+"""Chart of a fit: errors of predicted positions before and after."""
 
 import numpy as np
 
@@ -11,11 +11,11 @@ _POINTS = 400
 def picture(fit: Fit) -> str:
     """Return an SVG with one panel per joint, from the first log.
 
-    Each panel shows the measured position minus the position predicted with the task's
-    parameters, and with the estimated parameters.
+    Each panel shows the measured minus the predicted position, once predicted with the
+    task's parameters and once with the estimated parameters.
 
     Args:
-        fit: The fit, after `run`.
+        fit: Fit after `run`.
     """
     problem = fit.problem
     nominal = np.array([u.nominal for u in problem.unknowns]) / problem.scales

@@ -1,4 +1,4 @@
-"""Residuals of a robot's logs against its simulation, computed by `mujoco.sysid`."""
+"""Residuals between a robot's logs and its simulation, for `mujoco.sysid`."""
 
 import importlib
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from mjlab.identify.parameters import Candidate
 from mjlab.identify.robot import Robot
 
 LONGEST_STEP = 0.005
-"""Longest physics step of the identification, s."""
+"""Largest physics timestep of the identification, s."""
 
 SETTLE = 0.3
-"""Time at the start of each log without residuals, s. The unknown initial velocity and
-earlier targets decay in it."""
+"""Time at the start of each log that is excluded from the residuals, s, because the
+initial velocity and earlier targets are unknown."""
 
 _SENSORS = {
     "pos": mujoco.mjtSensor.mjSENS_JOINTPOS,
@@ -43,7 +43,7 @@ class Column:
 
 
 class Problem:
-    """Least-squares problem: logs, parameters, and the simulation between them."""
+    """Least-squares problem between logs and simulations with unknown parameters."""
 
     def __init__(
         self,
@@ -51,12 +51,12 @@ class Problem:
         logs: Sequence[Log],
         unknowns: Sequence[Candidate],
     ) -> None:
-        """Prepare the model, and one sequence per log.
+        """Prepare the model, and one sequence of `mujoco.sysid` per log.
 
         Args:
-            robot: The robot.
-            logs: The logs. All need the same signals.
-            unknowns: The parameters.
+            robot: Robot with its nominal parameters.
+            logs: Logs of the robot, all with the same signals.
+            unknowns: Parameters to estimate.
         """
         self.sysid: Any = importlib.import_module("mujoco.sysid")
         self.unknowns = list(unknowns)
@@ -83,7 +83,7 @@ class Problem:
         self._residual = self.sysid.build_residual_fn(
             models_sequences=[sequences],
             modify_residual=self._compare,
-            # The controls are on the grid already; resampling would interpolate them.
+            # Resampling would interpolate the controls, which are stepwise constant.
             resample_true=False,
         )
         low, high = self.parameters.get_bounds()
@@ -91,33 +91,37 @@ class Problem:
 
     @property
     def scales(self) -> np.ndarray:
-        """Unit of each parameter of the solver, shape (parameters,)."""
+        """Value of one solver unit of each parameter, shape (parameters,)."""
         return np.array([each.scale for each in self.unknowns])
 
     def residual(self, x: np.ndarray, params: Any, **more: Any) -> Any:
-        """Residuals of all logs, and of the parameters from their start.
+        """Return the residuals of all logs, and of the parameters from their start.
 
-        The second part has the weight of one measurement at half the range. It keeps
-        parameters near their start that the logs do not determine.
+        The second part is a weak prior, which keeps undetermined parameters near their
+        start: a deviation of half the range counts like one standard deviation of one
+        measurement.
 
         Args:
             x: Parameters in the solver's units, shape (n,) or (n, columns).
             params: The `ParameterDict` that the solver updates.
-            more: Options of `mujoco.sysid.residual`.
+            more: Options of the residual function of `mujoco.sysid`.
+
+        Returns:
+            Residuals, predictions and measurements, as `mujoco.sysid` expects.
         """
         found, predicted, measured = self._residual(x, params, **more)
         away = (x.T - self._centre) / self._spread
         return [*found, away.T], predicted, measured
 
     def signals(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Return times, predicted and measured columns of each log."""
+        """Simulate each log; return times (s), predicted and measured columns."""
         _, predicted, measured = self._residual(x, self.parameters.copy())
         return [
             (p[0].times, p[0].data, m[0].data)
             for p, m in zip(predicted, measured, strict=True)
         ]
 
-    # Parts of the sequences.
+    # Inputs of `mujoco.sysid`.
 
     def _start(self, robot: Robot, spec: mujoco.MjSpec, log: Log) -> np.ndarray:
         model = spec.compile()
@@ -129,7 +133,7 @@ class Problem:
         return self.sysid.create_initial_state(model, qpos, qvel)
 
     def _control(self, robot: Robot, log: Log) -> Any:
-        """Return the controls on the grid of physics steps, without a delay."""
+        """Return the controls at each physics step, without the delay."""
         count = int(np.ceil(log.times[-1] / self._step)) + 2
         grid = self._step * np.arange(count)
         controls = robot.controls(log.targets, len(log.times))
@@ -159,10 +163,10 @@ class Problem:
         state: np.ndarray,
         **others: Any,
     ) -> tuple[np.ndarray, Any, Any]:
-        """Return weighted differences at the times of the log.
+        """Return weighted differences at the log's times, predictions, measurements.
 
-        The motion of a robot that starts at rest is the same if its commands or its
-        measurements are late, so the delay shifts the simulated measurements.
+        The delay is applied to the simulated measurements instead of the commands. Both
+        are equivalent for a robot that starts at rest.
         """
         times, delay = measured.times, self._delay(params)
         used = times >= SETTLE + self._longest_delay
@@ -177,17 +181,17 @@ class Problem:
     def _expected(
         self, predicted: Any, model: mujoco.MjModel, state: np.ndarray, at: np.ndarray
     ) -> np.ndarray:
-        """Return the simulated columns at any times, shape (times, columns).
+        """Interpolate the simulated columns at given times, shape (times, columns).
 
-        Positions between two steps are interpolated by cubic Hermite splines.
+        Positions and velocities are interpolated with cubic Hermite splines.
         """
         splines = importlib.import_module("scipy.interpolate")
         times, found = state[:, 0], []
         for column in self.columns:
             joint = model.joint(self._prefix + column.joint)
             if column.signal == "torque":
-                # `mujoco.sysid` labels sensor values of the time before a step with
-                # the time after it (MuJoCo 4.0).
+                # `mujoco.sysid` of MuJoCo 4.0 gives sensor values from the start of a
+                # step the time of its end.
                 values = predicted.data[:, model.sensor(column.name).adr[0]]
                 found.append(np.interp(at, times - self._step, values))
                 continue
@@ -199,7 +203,7 @@ class Problem:
 
 
 def step_for(logs: Sequence[Log]) -> float:
-    """Return the physics step: a whole part of the period of the logs, s."""
+    """Return the physics timestep, s: the logs' median period divided by an integer."""
     period = float(np.median(np.concatenate([np.diff(log.times) for log in logs])))
     return period / max(1, int(np.ceil(period / LONGEST_STEP - 1e-6)))
 
@@ -224,9 +228,9 @@ def _with_sensors(
     """Return a copy of the robot's spec with one sensor per column."""
     spec = robot.spec.copy()
     spec.option.timestep = step
-    # The solver differentiates rollouts numerically.
+    # Finite differences of rollouts need a tightly converged constraint solver.
     spec.option.tolerance, spec.option.iterations = 1e-12, 50
-    # An implicit integrator acts like an armature of step * damping.
+    # An implicit integrator would act like an additional armature of step * damping.
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
     for column in columns:
         spec.add_sensor(

@@ -1,4 +1,4 @@
-"""Task file with the intervals of an identification as randomisation ranges."""
+"""Write a task file that uses identified intervals as randomisation ranges."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _FIELDS = {
     "gain": "pd_gains",
     "mass": "body_mass",
 }
-"""Term of `mjlab.mdp.randomize` for each kind. Centres of mass have one per body."""
+"""Term of `mjlab.mdp.randomize` for each kind. Centres of mass need a term per body."""
 
 _DIGITS = 4
 
@@ -22,16 +22,15 @@ _DIGITS = 4
 def task_file(
     task: str, base: type, robot: Robot, result: FitResult, *, logs: Sequence[str]
 ) -> str:
-    """Return a Python file with a subclass of the task's configuration.
+    """Return the source of a Python file with a subclass of the task's configuration.
 
-    Parameters that the logs do not determine keep the values of the task, and are named
-    in a comment.
+    Undetermined parameters are not randomised. A comment in the file names them.
 
     Args:
         task: Id of the task.
-        base: Class of its environment configuration.
+        base: Class of the task's environment configuration.
         robot: The identified robot.
-        result: The estimates.
+        result: Result of the fit.
         logs: Names of the logs, for the file's docstring.
     """
     told = [each for each in result.estimates if each.determined]
@@ -71,7 +70,7 @@ def _events(robot: Robot, told: Sequence[Estimate]) -> list[str]:
 
 
 def _centres(robot: Robot, told: Sequence[Estimate]) -> list[str]:
-    """Return one event per body: shifts of the centre of mass along its axes."""
+    """Return the code of one event per body, which shifts its centre of mass."""
     centres = [each for each in told if each.candidate.kind == "com"]
     found = []
     for body in dict.fromkeys(each.candidate.owner for each in centres):
@@ -103,9 +102,9 @@ def _event(
         name: Name of the event, without the prefix.
         term: Name of the term in `mjlab.mdp.randomize`.
         entity: Python code of the entity selection.
-        operation: How sampled values change the compiled ones, such as "add".
-        keys: Parameters of the term that have these ranges.
-        ranges: Ranges by name of the element or axis.
+        operation: Operation between sampled and compiled values, such as "add".
+        keys: Parameters of the term that get these ranges.
+        ranges: Ranges by element name or axis.
     """
     if not ranges:
         return ""

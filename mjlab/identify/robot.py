@@ -1,4 +1,4 @@
-"""Model of the robot on a stand: fixed base, no contacts, only joints and motors."""
+"""Model of a robot on a stand: fixed base, no contacts, only joints and motors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ _DELETED = ("sensors", "pairs", "geoms", "cameras", "lights")
 
 @dataclass(frozen=True)
 class Motor:
-    """Servo or motor that drives one joint."""
+    """Position servo or torque motor that drives one joint."""
 
     joint: str
     """Name of the joint, without the entity's prefix."""
@@ -30,23 +30,23 @@ class Motor:
     """Name of the MuJoCo actuator."""
 
     command: str
-    """Unit of the target: "position" or "effort"."""
+    """Quantity of the target: "position" or "effort"."""
 
     delay: float
-    """Delay of the command in the task, s: the middle of its range."""
+    """Delay of the command in the task, s, the middle of the task's range."""
 
 
 @dataclass(frozen=True)
 class Robot:
-    """One entity of a task, reduced to what an identification needs.
+    """Entity of a task, reduced to the moving joints and their motors.
 
     Free joints and joints that are not identified are fixed in the initial pose, so a
-    legged robot hangs on a stand. Geoms and contacts are removed; inertias stay as
-    compiled.
+    legged robot hangs on a stand. Geoms and contacts are removed. Inertias are the
+    compiled inertias of the task's model.
     """
 
     spec: mujoco.MjSpec
-    """The reduced scene. Never change it: use `copy`."""
+    """Reduced scene. Change only copies of it."""
 
     entity: str
     """Name of the entity in the scene."""
@@ -61,13 +61,13 @@ class Robot:
     """Motors of these joints, in the order of `joints`."""
 
     qpos: np.ndarray
-    """Initial position of all joints, shape (nq,)."""
+    """Initial joint positions, shape (nq,)."""
 
     ctrl: np.ndarray
     """Controls that hold the initial position, shape (nu,)."""
 
     timestep: float
-    """Physics step of the task, s."""
+    """Physics timestep of the task, s."""
 
     model: mujoco.MjModel = field(repr=False)
     """Compiled `spec`."""
@@ -83,8 +83,8 @@ class Robot:
 
         Args:
             cfg: Configuration of the task.
-            entity: Name of the entity. None selects the only one with actuators.
-            joints: Patterns of the joints that move. All others are fixed in their
+            entity: Name of the entity. None selects the only entity with actuators.
+            joints: Patterns of joint names that move. Other joints are fixed in their
                 initial position.
 
         Raises:
@@ -135,7 +135,7 @@ class Robot:
         Motors without a target hold their initial control.
 
         Args:
-            targets: Targets by joint, shape (rows,).
+            targets: Targets over time by joint, each of shape (rows,).
             rows: Number of times.
         """
         controls = np.tile(self.ctrl, (rows, 1))
@@ -169,7 +169,7 @@ def _entity_name(entities: Mapping[str, object], name: str | None) -> str:
 
 
 def _reduce(spec: mujoco.MjSpec, model: mujoco.MjModel, moving: set[str]) -> None:
-    """Reduce the spec in place to the moving joints, in the pose of its keyframe."""
+    """Reduce the spec in place to the moving joints; fix others at the keyframe."""
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key(KEYFRAME).id)
     mujoco.mj_kinematics(model, data)
@@ -195,7 +195,7 @@ def _reduce(spec: mujoco.MjSpec, model: mujoco.MjModel, moving: set[str]) -> Non
 def _can_hold(
     equality: mujoco.MjsEquality, spec: mujoco.MjSpec, moving: set[str]
 ) -> bool:
-    """Return whether the joints or bodies of a constraint are still there."""
+    """Return whether the reduced spec still has the constraint's joints or bodies."""
     names = {name for name in (equality.name1, equality.name2) if name}
     if equality.type == mujoco.mjtEq.mjEQ_JOINT:
         return names <= moving
@@ -205,7 +205,7 @@ def _can_hold(
 
 
 def _can_move(body: mujoco.MjsBody) -> bool:
-    """Return whether a joint moves the body. The world has no joint."""
+    """Return whether the body or one of its ancestors has a joint."""
     while body.name != "world":
         if body.joints:
             return True
@@ -214,7 +214,7 @@ def _can_move(body: mujoco.MjsBody) -> bool:
 
 
 def _keep_inertia(body: mujoco.MjsBody, model: mujoco.MjModel) -> None:
-    """Set the compiled mass, centre of mass and inertia, without the body's geoms."""
+    """Set mass, centre of mass and inertia explicitly, so that geoms can be deleted."""
     compiled = model.body(body.name)
     body.explicitinertial = True
     body.mass, body.ipos = float(compiled.mass[0]), compiled.ipos
@@ -223,7 +223,7 @@ def _keep_inertia(body: mujoco.MjsBody, model: mujoco.MjModel) -> None:
 
 
 def _fix(spec: mujoco.MjSpec, body: mujoco.MjsBody, data: mujoco.MjData) -> None:
-    """Delete the joints of a body, which keeps its pose relative to its parent."""
+    """Delete the joints of a body, and fix its pose relative to its parent."""
     if not body.joints:
         return
     here, parent = data.body(body.name), data.body(body.parent.name)
@@ -253,7 +253,7 @@ def _motors(
     owners: Mapping[str, ActuatorCfg],
     step: float,
 ) -> tuple[Motor, ...]:
-    """Return the motors of the joints; PD laws become servos of MuJoCo."""
+    """Return the motors of the joints. Convert PD laws to MuJoCo position servos."""
     found: dict[str, Motor] = {}
     for actuator in spec.actuators:
         joint = actuator.target.removeprefix(prefix)
@@ -288,7 +288,7 @@ def _owners(
 def _as_servo(
     actuator: mujoco.MjsActuator, cfg: IdealPdActuatorCfg, joint: str
 ) -> None:
-    """Let MuJoCo compute a PD law, whose result differs only by its integrator."""
+    """Convert a PD law to a MuJoCo position servo, which integrates it differently."""
     (kp,), (kd,) = cfg.numbers("stiffness", [joint]), cfg.numbers("damping", [joint])
     (limit,) = cfg.numbers("effort_limit", [joint])
     actuator.set_to_position(kp=kp, kv=kd)

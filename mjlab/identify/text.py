@@ -1,4 +1,4 @@
-"""Texts of an identification: table, what the logs do not determine, and remedies."""
+"""Console output of an identification: estimates, undetermined parameters, advice."""
 
 from mjlab.identify.fit import UNDETERMINED, Estimate, FitResult
 from mjlab.identify.motion import Motion
@@ -17,7 +17,7 @@ _REASONS = {
 
 
 def table(result: FitResult) -> str:
-    """Return the estimates as a table."""
+    """Return the estimates as a table with one line per parameter."""
     lines = [
         f"{'parameter':30s} {'task':>10s} {'estimate':>10s} {'95 % interval':>23s}"
     ]
@@ -33,7 +33,7 @@ def table(result: FitResult) -> str:
 
 
 def advice(result: FitResult) -> str:
-    """Return why parameters are not determined; empty if all are."""
+    """Explain why parameters are undetermined; return "" if all are determined."""
     lines = []
     for each in result.undetermined:
         line = f"  {each.candidate.name}: {_reason(each)}."
@@ -51,11 +51,11 @@ def _reason(estimate: Estimate) -> str:
 
 
 def quality(result: FitResult, step: float) -> str:
-    """Return the size of the residuals, and a warning if they are not white noise.
+    """Describe the size of the residuals, and warn if they are correlated.
 
     Args:
-        result: The result.
-        step: Typical period of the logs, s.
+        result: Result of the fit.
+        step: Median period of the logs, s.
     """
     worst = {}
     for name, value in result.noise.items():
@@ -73,7 +73,7 @@ def quality(result: FitResult, step: float) -> str:
 
 
 def forecast(motion: Motion, unknowns: list[Candidate]) -> str:
-    """Return what a log of a motion would determine, in relative half-widths."""
+    """Return a table of the intervals that are expected from a motion's log."""
     lines = [f"{'parameter':30s} {'value':>10s} {'expected interval':>18s}"]
     for each in unknowns:
         half = motion.half[each.name]

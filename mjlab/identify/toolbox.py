@@ -1,9 +1,9 @@
-"""Import of `mujoco.sysid`, which is empty without its own dependencies."""
+"""Check of the dependencies of `mujoco.sysid`."""
 
 import importlib.util
 
 NEEDS = ("absl", "colorama", "matplotlib", "plotly", "scipy", "tabulate", "yaml")
-"""Modules without which MuJoCo 4.0 imports `mujoco.sysid` as an empty module."""
+"""Dependencies of `mujoco.sysid`. Without them, MuJoCo 4.0 imports an empty module."""
 
 
 def missing_modules() -> list[str]:

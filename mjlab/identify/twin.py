@@ -11,10 +11,10 @@ from mjlab.identify.parameters import Candidate
 from mjlab.identify.robot import Robot
 
 STEP = 0.001
-"""Physics step of the twin, s, finer than the step of the identification."""
+"""Physics timestep of the twin, s, smaller than that of the identification."""
 
 POSITION_NOISE, VELOCITY_NOISE = 5e-4, 2e-2
-"""Standard deviations of the encoder's noise, rad or m, and of velocities."""
+"""Standard deviation of noise in positions (rad or m) and velocities (rad/s or m/s)."""
 
 _SHARES = {
     "armature": (0.6, 1.6),
@@ -22,10 +22,10 @@ _SHARES = {
     "effort_limit": (0.6, 1.0),
     "mass": (0.7, 1.5),
 }
-"""Ranges of hidden values, as fractions of the nominal value."""
+"""Ranges of hidden values, as multiples of the nominal value."""
 
 _PLACES = {"friction": (0.04, 0.5), "damping": (0.04, 0.5), "delay": (0.06, 0.4)}
-"""Ranges of hidden values, as positions in the range of the parameter."""
+"""Ranges of hidden values; 0 is the parameter's lower bound, 1 its upper bound."""
 
 _COM_SHIFT = 0.03
 
@@ -35,36 +35,36 @@ class Twin:
     """Simulated robot whose parameters differ from the task's model."""
 
     robot: Robot
-    """The robot as modelled."""
+    """Robot with its nominal parameters."""
 
     hidden: dict[str, float]
-    """True value of each parameter, by its name."""
+    """True value of each parameter, by name."""
 
     seed: int
-    """Seed of the parameters and of the noise."""
+    """Random seed of the parameters and of the noise."""
 
     unknowns: tuple[Candidate, ...]
-    """The parameters."""
+    """Parameters with hidden values."""
 
     @classmethod
     def draw(cls, robot: Robot, unknowns: Sequence[Candidate], seed: int) -> "Twin":
-        """Draw the hidden parameters.
+        """Draw hidden values of the parameters.
 
         Args:
-            robot: The robot as modelled.
+            robot: Robot with its nominal parameters.
             unknowns: Parameters to draw.
-            seed: Seed.
+            seed: Random seed.
         """
         rng = np.random.default_rng([seed, 0])
         hidden = {unknown.name: _hidden(unknown, rng) for unknown in unknowns}
         return cls(robot, hidden, seed, tuple(unknowns))
 
     def record(self, motion: Log, *, repeat: int = 0) -> Log:
-        """Play a motion, and return the log with measurement noise.
+        """Simulate a motion; return its log with measurement noise.
 
         Args:
             motion: Targets over time. The log has the same times.
-            repeat: Number of the recording, which changes the noise.
+            repeat: Index of the recording. Recordings differ in their noise.
         """
         model, delay = self._model()
         rng = np.random.default_rng([self.seed, 1, repeat])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # Processes that only share memory need not import torch.
     import torch
 
 _LINE = 64
-"""Alignment of arrays, in bytes, so that no two arrays share a cache line."""
+"""Alignment of arrays, bytes. Two arrays never share a cache line."""
 
 
 class ArraySpec(NamedTuple):
@@ -25,16 +25,16 @@ class ArraySpec(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: str
-    """NumPy name of the type, such as "float32"."""
+    """NumPy dtype, such as "float32"."""
 
     @property
     def nbytes(self) -> int:
-        """Size of the data, in bytes."""
+        """Size of the data, bytes."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 def spec_of(shape: tuple[int, ...], dtype: torch.dtype) -> ArraySpec:
-    """Return the spec of a tensor."""
+    """Return the spec for tensors of a shape and a torch dtype."""
     return ArraySpec(tuple(shape), str(dtype).removeprefix("torch."))
 
 
@@ -52,7 +52,7 @@ class SharedArrays:
         self.specs = dict(specs)
         """Shapes and types of the arrays, by name."""
         self.nbytes = sum(_rounded(spec.nbytes) for spec in specs.values())
-        """Size of all arrays, in bytes."""
+        """Size of the memory, bytes."""
         self.file = _anonymous_file(max(_LINE, self.nbytes)) if file is None else file
         """File descriptor of the memory, -1 after `close`."""
         self._map()
@@ -61,7 +61,7 @@ class SharedArrays:
         return self.arrays[name]
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the arrays as live tensors, by name."""
+        """Return tensors that share the arrays' memory, by name."""
         import torch
 
         return {name: torch.from_numpy(array) for name, array in self.arrays.items()}
@@ -81,12 +81,12 @@ class SharedArrays:
         self.__init__(state["specs"], state["file"].detach())
 
     def _map(self) -> None:
-        # Arrays keep the mapping alive until the last one is deleted.
+        # The mapping exists until the last array is deleted.
         memory = mmap.mmap(self.file, max(_LINE, self.nbytes))
         self.memory = np.frombuffer(memory, np.uint8)
-        """All bytes of the memory."""
+        """All bytes of the memory, as one array."""
         self.arrays: dict[str, np.ndarray] = {}
-        """The arrays, live, by name."""
+        """Arrays by name, in shared memory."""
         offset = 0
         for name, spec in self.specs.items():
             flat = self.memory[offset : offset + spec.nbytes]
@@ -99,7 +99,7 @@ def _rounded(nbytes: int) -> int:
 
 
 def _anonymous_file(nbytes: int) -> int:
-    """Return the descriptor of an anonymous file, in memory if supported."""
+    """Create an unnamed file, in memory on Linux; return its file descriptor."""
     if sys.platform == "linux":
         file = os.memfd_create("mjlab-shared")
     else:

@@ -1,4 +1,4 @@
-"""Child processes: synchronisation with the parent, and exit together with it."""
+"""Child processes: synchronise with the parent, and exit when it exits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class ClosedError(Exception):
 
 
 class Handshake:
-    """One end of a channel through which two processes exchange single bytes in turn.
+    """One end of a channel through which two processes send single bytes in turn.
 
-    A byte in a pipe is nearly as fast as a semaphore (13 and 9 microseconds for a round
-    with two workers). Unlike a semaphore, a pipe closes when the process at its other
-    end exits.
+    A pipe is nearly as fast as a semaphore (13 and 9 microseconds for a round trip with
+    two workers). Unlike a semaphore, it is closed when the process at the other end
+    exits.
     """
 
     def __init__(self, reads: int, writes: int) -> None:
@@ -38,14 +38,18 @@ class Handshake:
         return cls(here[0], there[1]), cls(there[0], here[1])
 
     def tell(self, word: bytes) -> None:
-        """Send one byte."""
+        """Send one byte; raise `ClosedError` if the other process has ended."""
         try:
             os.write(self._writes, word)
         except BrokenPipeError as error:
             raise ClosedError from error
 
     def hear(self, timeout_s: float | None = None) -> bytes | None:
-        """Wait for one byte; return None after a timeout."""
+        """Wait for one byte; return None after a timeout.
+
+        Raises:
+            ClosedError: If the other process has ended.
+        """
         wait = None if timeout_s is None else 1e3 * timeout_s
         if not self._poll.poll(wait):
             return None
@@ -69,20 +73,20 @@ class Handshake:
 
 
 def lasting_parent() -> int | None:
-    """Return this process's id, for child processes that must end with it.
+    """Return the id of this process, for `end_with_parent` in child processes.
 
-    None in all threads but the main thread: Linux treats the end of the thread that
-    started a child as the end of its parent.
+    None in all threads but the main thread: Linux considers a child's parent ended when
+    the thread that started the child ends.
     """
     is_main = threading.current_thread() is threading.main_thread()
     return os.getpid() if is_main else None
 
 
 def end_with_parent(parent: int | None) -> None:
-    """Make the system kill this process when its parent ends.
+    """Make the system kill this process when its parent ends. Linux only.
 
-    Supported on Linux only. On other systems a child process notices that its channel
-    is closed, and exits unless it hangs.
+    On other systems, a child process exits when it notices that its channel is closed,
+    unless it hangs.
 
     Args:
         parent: Result of `lasting_parent` in the parent. None does nothing.

@@ -1,8 +1,8 @@
 """Record episodes to HDF5 files, and read them.
 
-`Recorder` takes steps from a source (recorder terms, the wrapper `RecordEpisode`) and
-writes the episodes that a trigger selects. `Recording` reads them. Modules are imported
-lazily, so that configurations need neither torch nor h5py.
+`Recorder` gets steps from recorder terms or from the wrapper `RecordEpisode`, and
+writes the selected episodes. `Recording` reads them. Modules are imported lazily, so
+that configurations need neither torch nor h5py.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Fixed-size buffers between the environment and the writer process.
 
-`write` stores a step. It can be captured in a CUDA graph and repeated in warm-up runs,
-because a step is recorded only after the host calls `commit`.
+`write` stores a step, but the step is recorded only if the host calls `commit`. So
+`write` can be captured in a CUDA graph and repeated in warm-up runs.
 """
 
 import time
@@ -22,42 +22,42 @@ Values = Mapping[str, torch.Tensor]
 """Tensors by field name."""
 
 BeginningSource = Callable[[], tuple[Values, Values]]
-"""Function that returns the values at an episode start: (per world, shared)."""
+"""Function that returns values per world and shared values at an episode start."""
 
 DEVICE_BYTES = 256 * 2**20
-"""Size of each half of a buffer in device memory, bytes."""
+"""Size of each half of a device buffer, bytes."""
 
 AGE_S = 0.5
-"""Maximum time that a step stays in device memory before it is copied, s."""
+"""Maximum time before a step is copied from device memory, s."""
 
 
 class StepChannel(Protocol):
     """Connection to the writer process, with blocks of shared memory."""
 
     def take_block(self, block: int) -> None:
-        """Wait for a free block of shared memory, and reserve it."""
+        """Wait until a block of shared memory is free, and reserve it."""
 
     def send(self, steps: Sent) -> None:
         """Send the steps of a block to the writer."""
 
 
 def host_rows(layout: RecordingLayout, num_envs: int) -> int:
-    """Number of steps per block of shared memory, for tensors in host memory."""
+    """Return the number of steps per block of shared memory, for a `HostBuffer`."""
     return rows_within(BLOCK_BYTES, num_envs * layout.step.row_bytes)
 
 
 def device_rows(layout: RecordingLayout, num_envs: int) -> int:
-    """Number of steps per block of shared memory, for tensors on a device.
+    """Return the number of steps per block of shared memory, for a `DeviceBuffer`.
 
-    The number of episode starts is not known in advance, so space for one episode start
-    is reserved for each world and step.
+    Every world can start an episode in every step, so each step needs space for
+    `num_envs` episode starts.
     """
     row_bytes = layout.step.row_bytes + layout.beginning.row_bytes
     return rows_within(DEVICE_BYTES, num_envs * row_bytes)
 
 
 class StepBuffer(ABC):
-    """Interface of a buffer that collects steps and sends them to the writer."""
+    """Collects steps and sends them to the writer process."""
 
     @abstractmethod
     def write(
@@ -66,27 +66,27 @@ class StepBuffer(ABC):
         """Store a step.
 
         Args:
-            row: Values of the step, shapes (num_envs, ...).
-            begins: Worlds in which an episode begins after the step, shape (num_envs,),
-                bool.
-            beginning: Returns the values at an episode start, shapes
-                (num_envs, ...), and shared values, shapes (...).
+            row: Values of the step by field, each of shape (num_envs, ...).
+            begins: Mask of worlds in which an episode begins after the step, shape
+                (num_envs,).
+            beginning: Returns the values at an episode start: per world, shapes
+                (num_envs, ...), and shared by all worlds, shapes (...).
         """
 
     @abstractmethod
     def commit(self) -> None:
-        """Count the last written step as executed, so that it is recorded."""
+        """Record the last written step."""
 
     @abstractmethod
     def flush(self) -> None:
-        """Send all executed steps to the writer."""
+        """Send all committed steps to the writer."""
 
 
 class HostBuffer(StepBuffer):
-    """Steps in host memory, sent as soon as an episode ends or begins.
+    """Buffer for tensors in host memory. It sends steps when an episode ends or begins.
 
-    On the host a mask can be read without synchronisation, so the values at an episode
-    start are computed only when needed.
+    Reading a mask on the host needs no synchronisation, so the values at an episode
+    start are computed only when an episode begins.
     """
 
     def __init__(
@@ -94,8 +94,8 @@ class HostBuffer(StepBuffer):
     ) -> None:
         self._layout, self._channel, self._block_rows = plan.layout, channel, plan.rows
         self._blocks = [steps_of(memory, block) for block in range(plan.blocks)]
-        # A step is assembled here with NumPy, in memory that stays in the processor's
-        # cache. For small tensors this is several times faster than torch.
+        # A step is assembled here with NumPy, because its memory stays in the cache.
+        # For small tensors, this is several times faster than torch.
         self._step = np.zeros((plan.num_envs, plan.layout.step.row_bytes), np.uint8)
         self._fields = plan.layout.step.views(self._step)
         self._block = self._row = self._sent = self._begun = self._new = 0
@@ -140,7 +140,7 @@ class HostBuffer(StepBuffer):
 
 
 class CopyStream:
-    """Stream for copies from a device to pinned host memory."""
+    """CUDA stream for copies from a device to pinned host memory."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -148,7 +148,7 @@ class CopyStream:
         self._event = torch.cuda.Event()
 
     def pin(self, memory: torch.Tensor) -> None:
-        """Pin host memory for the lifetime of this stream, for asynchronous copies."""
+        """Pin host memory for asynchronous copies, until this object is deleted."""
         runtime: Any = torch.cuda.cudart()
         place = memory.data_ptr()
         torch.cuda.check_error(int(runtime.cudaHostRegister(place, memory.nbytes, 0)))
@@ -163,11 +163,11 @@ class CopyStream:
             self._event.record(self._stream)
 
     def is_done(self) -> bool:
-        """True if all copies are complete."""
+        """Return whether all copies are complete."""
         return self._event.query()
 
     def wait(self) -> None:
-        """Wait until the copies are complete."""
+        """Wait until all copies are complete."""
         self._event.synchronize()
 
 
@@ -175,7 +175,8 @@ class DeviceBuffer(StepBuffer):
     """Double buffer in device memory: one half is filled while the other is copied.
 
     A half is copied to the host when it is full, or `AGE_S` after its first step.
-    Episode starts are stored without gaps; their number is copied first, then the data.
+    Episode starts are stored contiguously. The host first copies their number, and then
+    only as many.
     """
 
     def __init__(
@@ -194,7 +195,7 @@ class DeviceBuffer(StepBuffer):
         self._channel, self._stream = channel, stream
         of_bytes = {"dtype": torch.uint8, "device": device}
         self._rows = torch.zeros(2 * k, n, row_bytes, **of_bytes)
-        # The last row receives the values of worlds without an episode start.
+        # The last row is a dummy for worlds without an episode start.
         self._beginnings = torch.zeros(2 * k * n + 1, beginning_bytes, **of_bytes)
         self._shared = torch.zeros(2 * k, shared_bytes, **of_bytes)
         # Number of episode starts before each row of a half, and after its last row.
@@ -250,12 +251,12 @@ class DeviceBuffer(StepBuffer):
         self._finish_copy()
 
     def _packed(self, names: Sequence[str], values: Values) -> torch.Tensor:
-        """Return fields concatenated, shape (num_envs, bytes)."""
+        """Concatenate the bytes of fields, shape (num_envs, bytes)."""
         n = self._num_envs
         return torch.cat([_as_bytes(values[name], n) for name in names], dim=1)
 
     def _switch_halves(self) -> None:
-        """Copy the filled half to the host, and continue with the other one."""
+        """Start to copy the filled half to the host; continue with the other half."""
         self._finish_copy()
         self._channel.take_block(self._block)
         k, half, number = self._block_rows, self._half, self._row
@@ -279,7 +280,7 @@ class DeviceBuffer(StepBuffer):
             self._proceed()
 
     def _proceed(self) -> None:
-        """Copy the episode starts once their number is known, then send the steps."""
+        """Do the next part of a copy: copy the episode starts, then send the steps."""
         assert self._copying is not None, "Called while a half is copied."
         half, number, block = self._copying
         begun = int(self._host_counts[number])
@@ -294,5 +295,5 @@ class DeviceBuffer(StepBuffer):
 
 
 def _as_bytes(value: torch.Tensor, rows: int) -> torch.Tensor:
-    """Return the bytes of each row, shape (rows, bytes)."""
+    """View the rows of a tensor as bytes, shape (rows, bytes)."""
     return value.reshape(rows, -1).contiguous().view(torch.uint8)

@@ -1,4 +1,4 @@
-"""Settings of a recording: its output path, and the episodes to write."""
+"""Settings of a recording: output path, and episodes to write."""
 
 import datetime
 import itertools
@@ -12,7 +12,7 @@ from mjlab.settings import Config
 Export = Literal["none", "all", "succeeded", "failed", "separate"]
 EXPORTS: tuple[Export, ...] = get_args(Export)
 SORTED: tuple[Export, ...] = ("succeeded", "failed", "separate")
-"""Values of `export` that require the task's outcome "success"."""
+"""Values of `export` that require a task with the outcome "success"."""
 
 
 class RecordingError(RuntimeError):
@@ -26,12 +26,11 @@ class RecordingCfg(Config):
     """Folder of the files, created if missing."""
 
     name: str | None = None
-    """Name of the files, without suffix. None uses the date and the time."""
+    """Name of the files, without suffix. None uses the current date and time."""
 
     overwrite: bool = False
-    """Replace an existing recording of this name, but never other files. If False, a
-    number is added to the name.
-    """
+    """Whether to replace an existing recording of this name. If False, a number is
+    added to the name. Files that are not part of a recording are never replaced."""
 
     export: Export = "all"
     """Episodes to write: "none", "all", only successful episodes ("succeeded"), only
@@ -40,10 +39,10 @@ class RecordingCfg(Config):
 
 
 def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
-    """Raise for settings that cannot be used.
+    """Raise `RecordingError` if the settings are invalid for a task.
 
     Args:
-        cfg: The settings.
+        cfg: Settings of the recording.
         has_success: Whether the task declares the outcome "success".
     """
     if cfg.export not in EXPORTS:
@@ -61,7 +60,7 @@ def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
 
 
 def files_of(cfg: RecordingCfg) -> dict[str, Path]:
-    """Return the output files by selection: "all", "succeeded" or "failed"."""
+    """Return the output file of each selection: "all", "succeeded" or "failed"."""
     now = datetime.datetime.now().strftime("%Y%m%d_%H%M%S")
     folder, name = Path(cfg.folder).resolve(), cfg.name or now
     if cfg.export == "none":
@@ -78,6 +77,6 @@ def files_of(cfg: RecordingCfg) -> dict[str, Path]:
 
 
 def _is_taken(file: Path) -> bool:
-    """True if a recording or any other file has this name."""
+    """Return whether a file of a recording, or another file, has this name."""
     suffixes = (".h5", ".json", ".parts")
     return any(file.with_suffix(suffix).exists() for suffix in suffixes)

@@ -22,35 +22,36 @@ _WITHOUT_EPISODE = (Ending.CONTINUES, Ending.DROPPED, Ending.DISCARDED)
 """Endings that yield no episode."""
 
 BLOCK_BYTES = 8 * 2**20
-"""Size of a block of rows in host memory."""
+"""Approximate size of a block of steps in host memory, bytes."""
 
 MOST_ROWS = 64
-"""Maximum number of rows in a block."""
+"""Maximum number of steps in a block."""
 
 
 class Steps(NamedTuple):
     """Consecutive steps of all worlds."""
 
     rows: np.ndarray
-    """Recorded rows, shape (steps, num_envs, bytes)."""
+    """Bytes of each step and world, shape (steps, num_envs, bytes)."""
 
     beginnings: np.ndarray
-    """Episode starts, shape (episodes, bytes), ordered by step, then by world."""
+    """Bytes of the episode starts, shape (episodes, bytes), by step, then by world."""
 
     shared: np.ndarray
-    """Shared values, shape (steps, bytes), defined for steps with an episode start."""
+    """Bytes shared by all worlds, shape (steps, bytes). Valid in steps in which an
+    episode starts."""
 
     def part(self, steps: slice, beginnings: slice) -> "Steps":
-        """Return a range of the steps and of the episode starts, as views."""
+        """Return views of a range of steps and of a range of episode starts."""
         return Steps(self.rows[steps], self.beginnings[beginnings], self.shared[steps])
 
 
 @dataclass
 class Beginning:
-    """Start of a world's episode."""
+    """Start of an episode."""
 
     row: int
-    """Index of the episode's first row, counted from the start of the recording."""
+    """Index of the episode's first step, counted from the start of the recording."""
 
     own: np.ndarray
     """Values of the world, shape (bytes,)."""
@@ -73,10 +74,9 @@ class Episode(NamedTuple):
 
 
 class EpisodeCutter:
-    """Stores the rows of each world until the world's episode has ended.
+    """Stores the steps of all worlds, and returns episodes that end.
 
-    The rows of a world are collected once, when its episode ends. Rows before the first
-    episode start of a world are ignored.
+    Steps of a world before its first episode start are ignored.
     """
 
     def __init__(self, num_envs: int, row_bytes: int) -> None:
@@ -84,20 +84,20 @@ class EpisodeCutter:
 
         Args:
             num_envs: Number of worlds.
-            row_bytes: Size of a row.
+            row_bytes: Number of bytes per step and world.
         """
         self.num_unrequested = 0
-        """Number of held episodes that were never requested."""
+        """Number of held episodes (`Ending.HELD`) that were never requested."""
         self._shape = (num_envs, row_bytes)
         self._block_rows = rows_within(BLOCK_BYTES, num_envs * row_bytes)
         self._blocks: deque[np.ndarray] = deque()
-        self._first = 0  # Row at which the first block starts.
-        self._end = 0  # Row after the last one.
+        self._first = 0  # Index of the first stored step.
+        self._end = 0  # Index after the last stored step.
         self._running: list[Beginning | None] = [None] * num_envs
         self._held: list[Episode | None] = [None] * num_envs
 
     def add(self, steps: Steps) -> list[Episode]:
-        """Copy steps; return the episodes to write, in the order in which they end."""
+        """Copy steps; return the episodes to write, in the order of their ends."""
         first, found = self._end, []
         self._store(steps.rows)
         endings = steps.rows[:, :, _ENDING]
@@ -114,7 +114,11 @@ class EpisodeCutter:
         return found
 
     def finish(self, *, keep: bool) -> list[Episode]:
-        """End all episodes. With `keep`, return unfinished ones that have a step."""
+        """End all episodes.
+
+        Args:
+            keep: Whether to return unfinished episodes that have a step.
+        """
         ending = Ending.WRITTEN if keep else Ending.DROPPED
         found: list[Episode] = []
         for world in range(len(self._running)):
@@ -126,12 +130,12 @@ class EpisodeCutter:
     def _turn(
         self, world: int, ending: Ending, end: int, begin: Beginning | None
     ) -> list[Episode]:
-        """End an episode before row `end`, and start the next; return those to write.
+        """End a world's episode and start the next; return the episodes to write.
 
         Args:
             world: Index of the world.
             ending: Whether and how the episode ends.
-            end: Row after the last row of the episode.
+            end: Index after the last step of the episode.
             begin: Start of the next episode, if any.
         """
         held = self._held[world]
@@ -153,7 +157,7 @@ class EpisodeCutter:
         return [episode] if is_written else []
 
     def _store(self, rows: np.ndarray) -> None:
-        """Append rows to the last block, and to new ones when it is full."""
+        """Append steps to the last block, and to new blocks if it is full."""
         while len(rows):
             place = (self._end - self._first) % self._block_rows
             if place == 0:
@@ -166,7 +170,7 @@ class EpisodeCutter:
             rows = rows[len(block) :]
 
     def _rows(self, world: int, begin: int, end: int) -> np.ndarray:
-        """Return the steps of a world from row `begin` to before row `end`."""
+        """Return the steps of a world from index `begin` to `end` (excluded)."""
         begin, end = begin - self._first, end - self._first
         size = self._block_rows
         parts = [
@@ -182,7 +186,7 @@ class EpisodeCutter:
         return found if stepped.all() else found[stepped]
 
     def _forget(self) -> None:
-        """Drop the blocks before the first row of all running episodes."""
+        """Drop the blocks that end before all running episodes began."""
         begun = [begin.row for begin in self._running if begin is not None]
         oldest = min(begun, default=self._end)
         while self._first + self._block_rows <= oldest:
@@ -191,12 +195,12 @@ class EpisodeCutter:
 
 
 def rows_within(size: int, row_bytes: int) -> int:
-    """Return the number of rows in about `size` bytes, at most `MOST_ROWS`."""
+    """Return the number of rows that fit into `size` bytes, from 1 to `MOST_ROWS`."""
     return max(1, min(MOST_ROWS, size // max(1, row_bytes)))
 
 
 def episode_arrays(layout: RecordingLayout, episode: Episode) -> dict[str, np.ndarray]:
-    """Return the arrays of an episode by path."""
+    """Return the arrays and records of an episode, by path in the file."""
     steps = layout.step.read(episode.rows)
     own = layout.beginning.read(episode.begin.own)
     shared = layout.shared.read(episode.begin.shared)
@@ -217,7 +221,7 @@ def episode_arrays(layout: RecordingLayout, episode: Episode) -> dict[str, np.nd
 def episode_attributes(
     layout: RecordingLayout, episode: Episode
 ) -> dict[str, int | bool]:
-    """Return the attributes of an episode."""
+    """Return the attributes of an episode in the file."""
     own = layout.beginning.read(episode.begin.own)
     attributes: dict[str, int | bool] = {
         f.name: int(own[f.name])

@@ -1,12 +1,12 @@
 """Files of a recording: parts while it is written, one file when it is finished.
 
-    <name>.parts/   while recording: HDF5 files of a few episodes each
+    <name>.parts/   while recording: HDF5 files with a few episodes each
     <name>.h5       finished: all episodes
     <name>.json     finished: a list of the episodes for other programs
 
-If a process is killed while it writes an HDF5 file, the file cannot be read. So no file
-is changed in place: each file is made in memory, written under a temporary name, and
-renamed when it is complete and on disk. Parts are deleted when the file that replaces
+An HDF5 file cannot be read if a process was killed while it wrote the file. So no file
+is changed in place: each file is built in memory, written under a temporary name, and
+renamed when it is complete and on disk. Parts are deleted after the file that replaces
 them is on disk.
 """
 
@@ -50,7 +50,7 @@ from mjlab.recording.hdf5 import (
 )
 
 PART_BYTES = 8 * 2**20
-"""Approximate maximum size of a part."""
+"""Approximate maximum size of a part, bytes."""
 
 SAVE_S = 1.0
 """Maximum time from the end of an episode until it is written to disk, s."""
@@ -74,9 +74,9 @@ class EpisodeFile:
         """Start a file. A recording of this name is replaced.
 
         Args:
-            path: The file, `<folder>/<name>.h5`.
+            path: File to write, `<folder>/<name>.h5`.
             attributes: Attributes of the file.
-            about: Other contents of the JSON file.
+            about: Entries of the JSON file besides the episodes.
             say: Called once with a message if the disk is full.
 
         Raises:
@@ -84,11 +84,11 @@ class EpisodeFile:
                 folder cannot be written.
         """
         self.path = path
-        """The file."""
+        """Path of the finished file."""
         self.num_episodes = 0
-        """Episodes on disk."""
+        """Number of episodes on disk."""
         self.num_lost = 0
-        """Number of episodes lost because of a full disk."""
+        """Number of episodes that were lost because of a full disk."""
         self._attributes = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -105,19 +105,19 @@ class EpisodeFile:
         self._memory: FileInMemory | None = FileInMemory(self._attributes)
         self._unsaved = self._bytes = 0
         self._since = 0.0
-        # Write an empty part now, so that a folder without write access is an error at
-        # the start. The first part with episodes replaces it.
+        # Write an empty part, to detect a folder without write access now. The first
+        # part with episodes replaces it.
         self._write_part(self._memory)
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until the episodes in memory must be saved, s. None without episodes."""
+        """Time until episodes in memory must be saved, s. None if there are none."""
         if not self._unsaved:
             return None
         return max(0.0, self._since + SAVE_S - time.monotonic())
 
     def add(self, arrays: Arrays, attributes: Attributes) -> None:
-        """Add an episode. After a disk error it is lost, but the run continues."""
+        """Add an episode. Disk errors lose the episode, but do not end the run."""
         if self._memory is None:
             self._memory = FileInMemory(self._attributes)
         if not self._unsaved:
@@ -126,7 +126,7 @@ class EpisodeFile:
         try:
             self._encoder.write(self._memory.file, number, arrays, attributes)
         except BaseException:
-            # The file in memory has an incomplete episode, which cannot be removed.
+            # Drop the file in memory: its incomplete episode cannot be removed.
             self._forget()
             raise
         self._unsaved += 1
@@ -135,7 +135,7 @@ class EpisodeFile:
             self.save()
 
     def save(self) -> None:
-        """Write the episodes in memory to the disk."""
+        """Write the episodes in memory to disk, as one part."""
         if self._memory is None or not self._unsaved:
             return
         try:
@@ -162,7 +162,7 @@ class EpisodeFile:
         merge(self.path, clean=clean, say=self._say)
 
     def leave(self) -> None:
-        """Stop without joining the parts."""
+        """Save, and stop without joining the parts."""
         self.save()
         self._forget()
 
@@ -172,7 +172,7 @@ class EpisodeFile:
         _remove_parts(self._parts)
 
     def _forget(self) -> None:
-        """Drop the episodes in memory."""
+        """Discard the episodes in memory."""
         memory, self._memory = self._memory, None
         self._unsaved = self._bytes = 0
         if memory is not None:
@@ -187,16 +187,16 @@ class EpisodeFile:
 def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bool:
     """Join the parts of a recording to one file, and write the list of episodes.
 
-    Closing a recording does this too. Call this function after a recording was
-    interrupted; `Recording` can also read the parts.
+    Closing a recording also joins its parts. Call this function if a recording was
+    interrupted. `Recording` can also read parts that are not joined.
 
     Args:
-        path: The file, `<folder>/<name>.h5`.
+        path: File of the recording, `<folder>/<name>.h5`.
         clean: Whether to omit episodes without steps, and renumber the others.
-        say: Shows the reason if the parts cannot be joined.
+        say: Called with the reason if the parts cannot be joined.
 
     Returns:
-        True if the file is complete. False if the parts remain because the disk is
+        True if the file is complete, False if the parts remain because the disk is
         full.
 
     Raises:
@@ -204,7 +204,7 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
     """
     parts = path.with_suffix(".parts")
     try:
-        # An existing file is complete; its remaining parts are obsolete.
+        # An existing file is complete, so remaining parts are obsolete.
         index = read_index(path) if path.is_file() else _join(path, clean=clean)
     except OSError as error:
         say(
@@ -221,10 +221,10 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
 
 
 def read_index(path: Path) -> dict[str, Any]:
-    """Return the origin and the attributes of all episodes of a recording.
+    """Return the content of a recording's JSON list: origin and episode attributes.
 
     Args:
-        path: The file, `<folder>/<name>.h5`. The recording can be unfinished.
+        path: File of the recording, `<folder>/<name>.h5`, which can be unfinished.
     """
     index: dict[str, Any] = {}
     episodes: list[dict[str, Any]] = []
@@ -242,7 +242,7 @@ def read_index(path: Path) -> dict[str, Any]:
 
 
 def _join(path: Path, *, clean: bool) -> dict[str, Any]:
-    """Copy the episodes of all parts to one file; return the contents of its JSON."""
+    """Copy the episodes of all parts to one file; return the JSON list's content."""
     parts, unfinished = part_files(path), temporary_beside(path)
     size = sum(part.stat().st_size for part in parts)
     free = shutil.disk_usage(path.parent).free
@@ -259,7 +259,7 @@ def _join(path: Path, *, clean: bool) -> dict[str, Any]:
         move_durably(unfinished, path)
     except RecordingError:
         raise
-    # HDF5 raises this for a full disk, among other errors.
+    # HDF5 raises RuntimeError for a full disk.
     except RuntimeError as error:
         raise OSError(one_line(error)) from error
     finally:
@@ -297,17 +297,17 @@ def _write_list(path: Path, index: dict[str, Any]) -> None:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise if a file with the recording's name is not part of a recording.
+    """Raise if a file that a recording would replace is not part of a recording.
 
     Args:
-        path: The file, `<folder>/<name>.h5`.
+        path: File of the recording, `<folder>/<name>.h5`.
     """
     _check_parts(path.with_suffix(".parts"))
     sidecar, foreign = path.with_suffix(".json"), None
     if path.is_symlink() or (path.exists() and not is_recording(path)):
         foreign = path
     elif _exists(sidecar) and not (path.exists() and _is_list(sidecar)):
-        foreign = sidecar  # A list without its file is not part of a recording.
+        foreign = sidecar  # A JSON list without its HDF5 file can be any file.
     if foreign is not None:
         raise RecordingError(
             f"{foreign} is not replaced: it is not a file of a recording. Move it, or "
@@ -316,7 +316,7 @@ def check_replaceable(path: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise unless a recording can be written to a path, and make its folder."""
+    """Create the folder of a recording; raise if the recording cannot be written."""
     check_replaceable(path)
     try:
         make_folders(path.parent)
@@ -333,7 +333,7 @@ def _delete(path: Path) -> None:
     _remove_parts(path.with_suffix(".parts"))
     for file in (path.with_suffix(".json"), path):
         file.unlink(missing_ok=True)
-    # An old file restored after a power cut would hide the new parts.
+    # Sync, because an old file that a power cut restores would hide the new parts.
     sync(path.parent)
 
 
@@ -342,7 +342,7 @@ def _exists(path: Path) -> bool:
 
 
 def _is_list(file: Path) -> bool:
-    """True if a file is the JSON list of episodes of a recording."""
+    """Return whether a file is the JSON list of a recording's episodes."""
     if file.is_symlink() or not file.is_file():
         return False
     try:
@@ -353,7 +353,7 @@ def _is_list(file: Path) -> bool:
 
 
 def _remove_parts(folder: Path) -> None:
-    """Delete a folder of parts, unless it contains other files."""
+    """Delete a folder of parts; raise if it contains other files."""
     _check_parts(folder)
     if folder.is_dir():
         for file in folder.iterdir():

@@ -1,8 +1,8 @@
-"""Write episodes as groups of an HDF5 file, with few calls of h5py.
+"""Write and read episodes as groups of an HDF5 file.
 
-h5py's high-level interface takes half a millisecond for a small array. An episode has
-about a dozen arrays, so types, shapes and storage settings are created once and reused,
-and the values from the beginning of an episode form one record.
+h5py's high-level interface needs half a millisecond to write a small array, and an
+episode has about a dozen. So the low-level interface is used, types, shapes and storage
+settings are reused, and the values from the start of an episode form one record.
 """
 
 import importlib
@@ -22,19 +22,21 @@ FORMAT = "mjlab-episodes"
 FORMAT_VERSION = 2
 
 REMEDY = "Copy it again from its source, or record it again."
-"""Advice for a damaged file."""
+"""Advice in messages about damaged files."""
 
 LIBVER = ("v110", "v110")
-"""File format of HDF5 1.10: compact, with checksums of all structures."""
+"""HDF5 file format of version 1.10, which is compact and has checksums of all
+structures."""
 
 _SMALL = 4096
-"""Maximum size of an array stored in its own header, under its checksum."""
+"""Maximum size of an array that is stored in its header, bytes. Headers have
+checksums."""
 
 _MOST_OF_HEADER = 60_000
-"""Maximum size of a scalar record stored in its own header."""
+"""Maximum size of a record that is stored in its header, bytes."""
 
 _CHUNK_BYTES = 2**24
-"""Approximate size of a chunk, which has its own checksum."""
+"""Approximate size of a chunk, bytes. Each chunk has a checksum."""
 
 _PART = re.compile(r"\d+\.h5")
 
@@ -46,7 +48,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def require_h5py() -> Any:
-    """Return h5py, or raise with installation advice."""
+    """Return h5py; if it is missing, raise ImportError with the install command."""
     try:
         return importlib.import_module("h5py")
     except ImportError as error:
@@ -54,10 +56,10 @@ def require_h5py() -> Any:
 
 
 def write_attributes(group: Any, attributes: Attributes) -> None:
-    """Add attributes to a group or a file, with fixed-length strings.
+    """Add attributes to a group or a file, with strings of fixed length.
 
-    HDF5 stores variable-length strings in a heap without checksums, and hangs when
-    reading a heap with damaged sizes.
+    HDF5 stores strings of variable length in a heap without checksums, and hangs if it
+    reads a damaged heap.
     """
     text = require_h5py().string_dtype
     for name, value in attributes.items():
@@ -70,7 +72,7 @@ def write_attributes(group: Any, attributes: Attributes) -> None:
 
 
 def read_attributes(group: Any) -> dict[str, Any]:
-    """Return the attributes of a group or a file, with numbers as Python numbers."""
+    """Return the attributes of a group or a file as Python strings and numbers."""
     return {
         name: value.decode() if isinstance(value, bytes) else np.asarray(value).item()
         for name, value in group.attrs.items()
@@ -78,7 +80,7 @@ def read_attributes(group: Any) -> dict[str, Any]:
 
 
 def is_recording(path: Path) -> bool:
-    """True if a file is a recording, of any version."""
+    """Return whether a file is a recording, of any format version."""
     if path.is_symlink() or not path.is_file():
         return False
     try:
@@ -94,7 +96,7 @@ def episode_name(number: int) -> str:
 
 
 def episode_numbers(file: Any) -> list[int]:
-    """Return the numbers of the episodes of an open file, in order."""
+    """Return the numbers of the episodes in an open file, ascending."""
     names = [name.removeprefix("traj_") for name in file if name.startswith("traj_")]
     return sorted(int(name) for name in names if name.isdigit())
 
@@ -103,26 +105,26 @@ def part_files(path: Path) -> list[Path]:
     """Return the parts of an unfinished recording, in order."""
     folder = path.with_suffix(".parts")
     if folder.is_symlink():
-        raise RecordingError(f"{folder} is a link: it is not followed.")
+        raise RecordingError(f"{folder} is a link, which is not followed.")
     found = sorted(each for each in folder.glob("*.h5") if _PART.fullmatch(each.name))
     if not found:
         raise RecordingError(f"The recording {path} does not exist.")
     linked = next((each for each in found if each.is_symlink()), None)
     if linked is not None:
-        raise RecordingError(f"{linked} is a link: it is not followed.")
+        raise RecordingError(f"{linked} is a link, which is not followed.")
     return found
 
 
 def open_episode(file: Any, number: int, path: Path) -> Any:
-    """Return the group of an episode, if all of its data are in the file.
+    """Return the h5py group of an episode; raise if its data are in another file.
 
-    HDF5 opens any file that a link or a dataset names, and waits forever on a pipe, so
-    links and storage are checked before they are followed.
+    HDF5 would open any file that a link or a dataset names, and wait forever on a pipe.
+    So links and storage are checked before they are followed.
 
     Args:
-        file: h5py's file, open for reading.
-        number: The episode's number.
-        path: The file's path.
+        file: h5py file, open for reading.
+        number: Number of the episode.
+        path: Path of the file, for messages.
 
     Raises:
         RecordingError: If data are in another file.
@@ -138,7 +140,7 @@ def open_episode(file: Any, number: int, path: Path) -> Any:
 
 
 def check_dataset(item: Any, path: Path) -> None:
-    """Raise if the data of an open dataset are in another file."""
+    """Raise if an open dataset stores its data in another file."""
     h5py = require_h5py()
     storage = item.get_create_plist()
     is_virtual = storage.get_layout() == h5py.h5d.VIRTUAL
@@ -172,10 +174,10 @@ def _elsewhere(path: Path, name: str) -> RecordingError:
 
 
 class FileInMemory:
-    """An HDF5 file in memory; its bytes are written to disk in a single write."""
+    """HDF5 file in memory, whose bytes can be written to disk in a single write."""
 
     def __init__(self, attributes: Attributes) -> None:
-        """Start a file with attributes."""
+        """Create a file with these attributes."""
         h5py = require_h5py()
         self.file = h5py.File(
             f"memory {next(_NUMBERS)}",  # HDF5 identifies files by name.
@@ -188,7 +190,7 @@ class FileInMemory:
         write_attributes(self.file, attributes)
 
     def image(self) -> bytes:
-        """Return the contents of the file as bytes."""
+        """Return the bytes of the file."""
         self.file.flush()
         return self.file.id.get_file_image()
 
@@ -198,7 +200,7 @@ class FileInMemory:
 
 
 class EpisodeEncoder:
-    """Writes arrays and attributes of episodes as groups."""
+    """Writes episodes as groups of an HDF5 file."""
 
     def __init__(self) -> None:
         """Create the storage settings."""
@@ -218,9 +220,9 @@ class EpisodeEncoder:
         """Write an episode as the group `traj_<number>`.
 
         Args:
-            file: h5py's file.
-            number: The episode's number, also its attribute "episode_id".
-            arrays: Arrays by path.
+            file: h5py file, open for writing.
+            number: Number of the episode, also written as attribute "episode_id".
+            arrays: Arrays by path in the episode.
             attributes: Attributes of the episode.
         """
         name = episode_name(number).encode()
@@ -235,7 +237,7 @@ class EpisodeEncoder:
                 self._describe(groups[""], key, value)
 
     def write_array(self, group: Any, name: str, value: np.ndarray) -> None:
-        """Write one array as a dataset of a group's id."""
+        """Write an array as a dataset of a group, which is given by its h5py id."""
         h5d, h5s = self._h5.h5d, self._h5.h5s
         space = self._spaces.get(value.shape)
         if space is None:
@@ -249,7 +251,11 @@ class EpisodeEncoder:
             dataset.write(h5s.ALL, h5s.ALL, np.ascontiguousarray(value), kind)
 
     def _storage(self, value: np.ndarray) -> Any:
-        """Return the storage settings of an array, with a checksum if supported."""
+        """Return the storage settings of an array.
+
+        Small arrays are stored in the header, others in chunks, both with checksums.
+        Large records are contiguous and have no checksum.
+        """
         if value.nbytes <= (_SMALL if value.shape else _MOST_OF_HEADER):
             return self._in_header
         if not value.shape:
@@ -281,7 +287,7 @@ class EpisodeEncoder:
 def as_record(arrays: Arrays) -> np.ndarray:
     """Pack arrays into one NumPy record.
 
-    Arrays of zero bytes are omitted, since HDF5 does not store them in a record.
+    Empty arrays are omitted, because HDF5 does not support them in records.
     """
     kept = {name: value for name, value in arrays.items() if value.nbytes}
     members = [(name, value.dtype, value.shape) for name, value in kept.items()]
@@ -292,7 +298,7 @@ def as_record(arrays: Arrays) -> np.ndarray:
 
 
 def with_records(arrays: Arrays) -> dict[str, np.ndarray]:
-    """Pack the arrays of each folder into one record; keep arrays without a folder."""
+    """Pack the arrays of each folder into one record. Other arrays are unchanged."""
     folders: dict[str, dict[str, np.ndarray]] = {}
     found: dict[str, np.ndarray] = {}
     for path, value in arrays.items():

@@ -1,4 +1,4 @@
-"""Layout of recorded data in memory: one row of bytes for each world and step."""
+"""Layout of recorded data in memory: a row of bytes per world and step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,28 +17,28 @@ Role = Literal["step", "state", "last", "start", "attribute"]
 
 CONTROL = ("stepped", "ending", "begins")
 """First bytes of a row: whether the world stepped, the `Ending` of its episode, and
-whether another episode begins after the row.
-"""
+whether an episode begins after this step."""
 
 
 class Ending(IntEnum):
-    """Whether a world's episode continues or ends after a row."""
+    """Whether and how a world's episode ends after a step."""
 
     CONTINUES = 0
     """The episode continues."""
 
     WRITTEN = 1
-    """The episode ends, and is written if it has a step."""
+    """The episode ends and is written, unless it has no step."""
 
     HELD = 2
-    """The episode ends, and is held until `REQUESTED`, or until another is held."""
+    """The episode ends and is held in memory, until it is requested or the world's next
+    episode is held."""
 
     DROPPED = 3
-    """The episode ends, and is not written."""
+    """The episode ends and is not written."""
 
     REQUESTED = 4
-    """The held episode is written. If no episode is held, the current episode ends and
-    is written."""
+    """The held episode is written, and the current episode continues. If no episode is
+    held, the current episode ends and is written."""
 
     REQUESTED_EMPTY = 5
     """Like `REQUESTED`, also for an episode without a step."""
@@ -50,7 +50,7 @@ class Ending(IntEnum):
 
 @dataclass(frozen=True)
 class RecordedField:
-    """Recorded tensor, with a row for each world or shared by all worlds."""
+    """Recorded tensor, with a value per world or one value for all worlds."""
 
     name: str
     """Path in an episode, such as "obs/actor"."""
@@ -59,14 +59,16 @@ class RecordedField:
     """Shape of one world's value."""
 
     dtype: str
-    """NumPy name of the type, such as "float32"."""
+    """NumPy dtype, such as "float32"."""
 
     role: Role = "step"
-    """"step": one row for each of the T steps of an episode.
+    """Form in which an episode of T steps stores the values.
 
-    "state": T + 1 rows, the first one from the start of the episode. "last": only the
-    row of the last step. "start": one value from the start; all fields of a folder form
-    one record. "attribute": an attribute of the episode.
+    - "step": T values.
+    - "state": T + 1 values, the first from the start of the episode.
+    - "last": the value of the last step.
+    - "start": the value at the start; the fields of a folder form one record.
+    - "attribute": an attribute of the episode, from its start.
     """
 
     @property
@@ -78,11 +80,11 @@ class RecordedField:
 def field_of(
     name: str, value: "torch.Tensor", num_envs: int, role: Role
 ) -> RecordedField:
-    """Describe a tensor with a row for each world."""
+    """Describe a tensor of shape (num_envs, ...)."""
     if value.shape[:1] != (num_envs,):
         raise RecordingError(
-            f"{name!r} has shape {tuple(value.shape)}; a recorded tensor needs "
-            f"{num_envs} rows, one for each world."
+            f"{name!r} has shape {tuple(value.shape)}; a recorded tensor needs shape "
+            f"({num_envs}, ...), with a value per world."
         )
     return shared_field_of(name, value[0], role)
 
@@ -96,10 +98,10 @@ def shared_field_of(
 
 
 class Layout:
-    """Layout of a row of bytes in which recorded fields are concatenated."""
+    """Layout of a row of bytes that contains fields one after the other."""
 
     def __init__(self, fields: Sequence[RecordedField]) -> None:
-        """Place the fields in order."""
+        """Create the layout of a row with these fields, in order."""
         names = [field.name for field in fields]
         for name in names:
             if names.count(name) > 1:
@@ -107,36 +109,36 @@ class Layout:
         self.fields = tuple(fields)
         """Fields in order."""
         self.names = [field.name for field in fields if field.nbytes]
-        """Names of the fields with at least one byte."""
+        """Names of the fields that are not empty."""
         self.dtype = np.dtype([(f.name, f.dtype, f.shape) for f in fields])
-        """NumPy type of a row, as a record."""
+        """NumPy dtype of a row as a record."""
         self.row_bytes = self.dtype.itemsize
         """Size of a row, bytes."""
 
     def read(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows of bytes, shape (..., row_bytes), as records, shape (...)."""
+        """View rows of bytes, shape (..., row_bytes), as records, shape (...)."""
         if not self.row_bytes:
             return np.zeros(rows.shape[:-1], self.dtype)
         return np.ascontiguousarray(rows).view(self.dtype)[..., 0]
 
     def views(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return writable views of the fields of contiguous rows, by name."""
+        """Return writable views of all fields in contiguous rows, by name."""
         records = self.read(rows)
         return {name: records[name] for name in self.names}
 
 
 @dataclass(frozen=True)
 class RecordingLayout:
-    """Layouts of the rows of a recording: steps, episode starts, shared values."""
+    """Layouts of steps, episode starts and shared values in a recording."""
 
     step: Layout
-    """Layout of the row of a world's step, starting with `CONTROL`."""
+    """Layout of one step of one world. It starts with `CONTROL`."""
 
     beginning: Layout
-    """Layout of the values of one world at an episode start."""
+    """Layout of one world's values at an episode start."""
 
     shared: Layout
-    """Layout of the values shared by all worlds at an episode start."""
+    """Layout of values that all worlds share at an episode start."""
 
 
 def recording_layout(
@@ -144,7 +146,7 @@ def recording_layout(
     beginning: Sequence[RecordedField],
     shared: Sequence[RecordedField] = (),
 ) -> RecordingLayout:
-    """Return the layouts of recorded fields."""
+    """Return the layouts of a recording with these fields."""
     control = [RecordedField(name, (), "uint8") for name in CONTROL]
     return RecordingLayout(
         Layout([*control, *steps]), Layout(beginning), Layout(shared)

@@ -1,4 +1,4 @@
-"""Reader of recorded episodes; tensors are loaded on access."""
+"""Read recorded episodes. Tensors are loaded when they are accessed."""
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,24 +37,24 @@ Tree = torch.Tensor | dict[str, "Tree"]
 
 
 def reading(place: str) -> AbstractContextManager[None]:
-    """Convert errors of a damaged file to one line with the file's location."""
+    """Convert errors about damaged data to `RecordingError` with the place."""
     return files.reading(place, RecordingError, REMEDY)
 
 
 class RecordedEpisode:
-    """One episode of a recording. Its tensors have paths such as "obs/actor"."""
+    """Episode of a recording. Tensors have paths such as "obs/actor"."""
 
     def __init__(self, recording: "Recording", number: int) -> None:
         """Read the attributes of an episode.
 
         Args:
-            recording: The recording, which stays open.
-            number: The episode's number.
+            recording: Recording of the episode, which must stay open.
+            number: Number of the episode.
         """
         self._recording = recording
         self._records: dict[str, Any] = {}
         self.number = number
-        """Number in the file."""
+        """Number of the episode in the file."""
         with self._reading("its attributes"):
             found = read_attributes(self._group)
             self.attributes: dict[str, Any] = found
@@ -62,13 +62,13 @@ class RecordedEpisode:
             self.length = int(found["elapsed_steps"])
             """Number of steps."""
             self.world = int(found["world"])
-            """World in which it was recorded."""
+            """Index of the world in which the episode was recorded."""
             self.seed: int | None = _optional(found, "episode_seed", int)
             """Seed of the world's random numbers. None if it was not recorded."""
             self.success: bool | None = _optional(found, "success", bool)
-            """Success of the episode. None if the task does not define it."""
+            """Whether the episode succeeded. None if the task does not define it."""
             self.fail: bool | None = _optional(found, "fail", bool)
-            """Failure of the episode. None if the task does not define it."""
+            """Whether the episode failed. None if the task does not define it."""
 
     @property
     def _group(self) -> Any:
@@ -93,7 +93,7 @@ class RecordedEpisode:
             return path in self._group or self._of_record(path) is not None
 
     def read(self, path: str) -> torch.Tensor:
-        """Return one tensor; its first dimension is usually the step."""
+        """Return the tensor at a path. For most paths, the first dimension is steps."""
         with self._reading(path):
             value = self._of_record(path)
             if value is None and path in self.names:
@@ -105,21 +105,18 @@ class RecordedEpisode:
         )
 
     def read_all(self, path: str) -> dict[str, torch.Tensor]:
-        """Return all tensors below a path, by the path relative to it.
-
-        Dots in names are kept; parts of the path are joined by slashes.
-        """
+        """Return all tensors below a path, by their relative path such as "a/b.c"."""
         prefix = f"{path}/"
         below = [name for name in self.names if name.startswith(prefix)]
         return {name.removeprefix(prefix): self.read(name) for name in below}
 
     def read_tree(self, path: str) -> Tree:
-        """Return a tensor, or all tensors below a path as a nested dictionary."""
+        """Return the tensor at a path, or the tensors below it as a nested dict."""
         with self._reading(path):
             return self._tree(self._group[path], path)
 
     def actions(self) -> torch.Tensor:
-        """Return the actions, shape (length, width)."""
+        """Return the actions, shape (steps, total_action_dim)."""
         found = self.read_tree("actions")
         if isinstance(found, torch.Tensor):
             return found
@@ -130,7 +127,7 @@ class RecordedEpisode:
     def observations(self) -> dict[str, torch.Tensor]:
         """Return observations by "<group>", or "<group>/<term>" for separate terms.
 
-        Group names come from the settings of the recorded environment.
+        If a single group was recorded, its name comes from the environment's settings.
         """
         if "obs" not in self:
             return {}
@@ -144,7 +141,7 @@ class RecordedEpisode:
         return {f"{group}/{name}": value for name, value in parts.items()}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays and records of the episode by path, as they are stored."""
+        """Return the stored arrays and records of the episode, by path."""
         found: dict[str, np.ndarray] = {}
 
         def note(path: str, item: Any) -> None:
@@ -159,13 +156,13 @@ class RecordedEpisode:
         return reading(f"{self}, {place},")
 
     def _of_record(self, path: str) -> Any:
-        """Return a part of a record, None if it does not exist."""
+        """Return the value at a path inside a record, None if there is none."""
         folder, _, name = path.partition("/")
         if folder not in self._records:
             group = self._group
             item = group[folder] if folder in group else group
             is_record = not _is_group(item) and item.dtype.names
-            # Raise for damaged data every time, instead of caching them as missing.
+            # Cache only after reading: damaged data must raise in every call.
             self._records[folder] = item[()] if is_record else None
         record = self._records[folder]
         if record is None or name not in record.dtype.names:
@@ -182,7 +179,7 @@ class RecordedEpisode:
 
 
 class Recording(Sequence[RecordedEpisode]):
-    """Reader of a finished or unfinished recording.
+    """Sequence of the episodes in a finished or unfinished recording.
 
     An unfinished recording has only the episodes that are on disk when it is opened.
     """
@@ -191,13 +188,13 @@ class Recording(Sequence[RecordedEpisode]):
         """Open a recording. Call `close` afterwards, or use a `with` block.
 
         Args:
-            path: The file, `<folder>/<name>.h5`.
+            path: File of the recording, `<folder>/<name>.h5`.
 
         Raises:
             RecordingError: If the file is missing, or is not a recording.
         """
         self.path = Path(path)
-        """The file."""
+        """File of the recording."""
         self._open: OrderedDict[Path, Any] = OrderedDict()
         self._checked: dict[Path, set[int]] = {}
         files = [self.path] if self.path.is_file() else part_files(self.path)
@@ -205,7 +202,7 @@ class Recording(Sequence[RecordedEpisode]):
         try:
             with reading(str(self.path)):
                 self.attributes: dict[str, Any] = read_attributes(self._file(files[0]))
-                """Attributes of the file."""
+                """HDF5 attributes of the (first) file."""
                 self._check_format()
                 self.about: dict[str, Any] = self._read_about()
                 """Origin of the episodes, as in the JSON file."""
@@ -213,8 +210,7 @@ class Recording(Sequence[RecordedEpisode]):
                     numbers = episode_numbers(self._file(file))
                     self._files |= dict.fromkeys(numbers, file)
         except BaseException:
-            # Close the files: HDF5 would read an open file from its cache again, even
-            # if the file on disk has changed.
+            # Close the files: HDF5 caches open files, even if they change on disk.
             self.close()
             raise
 
@@ -224,7 +220,7 @@ class Recording(Sequence[RecordedEpisode]):
         return list(self._files)
 
     def group(self, number: int) -> Any:
-        """Return h5py's group of an episode, valid until the next call."""
+        """Return the h5py group of an episode, which is valid until the next call."""
         path = self._files[number]
         file = self._file(path)
         if number not in self._checked[path]:
@@ -233,7 +229,7 @@ class Recording(Sequence[RecordedEpisode]):
         return file[episode_name(number)]
 
     def array(self, name: str) -> np.ndarray:
-        """Return an array that is shared by all episodes of the file."""
+        """Return an array that belongs to the whole file, such as a dump's "model"."""
         file = self._file(next(iter(self._files.values()), self.path))
         with reading(f"{self.path}, {name},"):
             if not isinstance(file.get(name, getlink=True), require_h5py().HardLink):
@@ -265,7 +261,7 @@ class Recording(Sequence[RecordedEpisode]):
         if given != FORMAT:
             raise RecordingError(
                 f"{self.path} is not a recording of episodes: its attribute 'format' "
-                f"is {given!r}, but it has to be {FORMAT!r}."
+                f"is {given!r}, but must be {FORMAT!r}."
             )
         version = int(self.attributes.get("format_version", 0))
         if version != FORMAT_VERSION:
@@ -286,13 +282,13 @@ class Recording(Sequence[RecordedEpisode]):
 
     @property
     def env_id(self) -> str | None:
-        """Id of the task, None if it was not recorded."""
+        """Task id, None if it was not recorded."""
         given = self.attributes.get("env_id") or self._env_info().get("env_id")
         return None if given is None else str(given)
 
     @property
     def env_kwargs(self) -> Mapping[str, Any]:
-        """Settings of the recorded environment."""
+        """Arguments with which the recorded environment was made."""
         return self._env_info().get("env_kwargs") or {}
 
     @property
@@ -303,19 +299,19 @@ class Recording(Sequence[RecordedEpisode]):
 
     @property
     def step_dt(self) -> float:
-        """Duration of a step, s."""
+        """Control period of the recorded environment, s."""
         with reading(f"{self.path}, its attribute 'step_dt',"):
             return float(self.attributes["step_dt"])
 
     @property
     def backend(self) -> str | None:
-        """Engine of the recording, None if it was not recorded."""
+        """Physics engine of the recorded environment, None if it was not recorded."""
         given = self.attributes.get("backend")
         return None if given is None else str(given)
 
     @property
     def env_cfg(self) -> str:
-        """Configuration of the environment as text, empty if it was not recorded."""
+        """Configuration of the environment as text, "" if it was not recorded."""
         return str(self.attributes.get("env_cfg", ""))
 
     @property
@@ -337,7 +333,7 @@ class Recording(Sequence[RecordedEpisode]):
         return (self.episode(number) for number in self.numbers)
 
     def episode(self, number: int) -> RecordedEpisode:
-        """Return the episode with a number."""
+        """Return an episode by its number, which can differ from its index."""
         if number not in self.numbers:
             raise UnknownNameError(
                 f"{self.path} has no episode {number}. {self._range()}"

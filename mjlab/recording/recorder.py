@@ -1,4 +1,4 @@
-"""Recorder: collects the steps of all worlds and writes episodes."""
+"""Record the steps of all worlds, and write episodes in a separate process."""
 
 import json
 import logging
@@ -35,12 +35,11 @@ _FINISH_S = 3600.0
 
 
 class Recorder:
-    """Collects the steps of all worlds and writes the selected episodes.
+    """Collects the steps of all worlds, and writes the episodes that `cfg` selects.
 
-    A source calls `write` with the values of a step, and `commit` after the step was
-    executed. A separate process cuts the steps into episodes, and writes those selected
-    by `cfg.export`. Memory is allocated once; if the writer is slower, `commit` waits
-    for it.
+    The caller passes the values of a step to `write`, and calls `commit` after the step
+    was executed. A separate process splits the steps into episodes, and writes the
+    selected ones. Memory is allocated once: `commit` waits if the process is slower.
     """
 
     def __init__(
@@ -57,17 +56,17 @@ class Recorder:
         """Start recording.
 
         Args:
-            cfg: Output path and selection of episodes. "none" writes no file.
+            cfg: Output path and selection of episodes. `export="none"` writes no file.
             num_envs: Number of worlds.
             device: Device of the tensors.
             layout: Layouts of the recorded fields.
             attributes: Attributes of the files.
-            about: Other contents of the JSON files.
+            about: Entries of the JSON files besides the episodes.
             clean: Whether to omit episodes without steps when the files are finished.
         """
         require_h5py()
         self.files = files_of(cfg)
-        """Output files by selection of episodes: "all", "succeeded" or "failed"."""
+        """Output file of each selection: "all", "succeeded" or "failed"."""
         for path in self.files.values():
             check_writable(path)
         is_host = device.type == "cpu"
@@ -96,21 +95,21 @@ class Recorder:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Numbers of episodes, available after closing.
+        """Numbers of episodes, available after `close`.
 
-        "episodes" were written, "lost" did not fit on the disk, and "unasked" were held
-        but never requested.
+        "episodes" were written, "lost" were not written because the disk was full, and
+        "unasked" were held (`Ending.HELD`) but never requested.
         """
         return self.writer.totals
 
     def write(
         self, row: Values, begins: torch.Tensor, beginning: BeginningSource
     ) -> None:
-        """Store a step; see `StepBuffer.write`."""
+        """Store a step, with the arguments of `StepBuffer.write`."""
         self._buffer.write(row, begins, beginning)
 
     def commit(self) -> None:
-        """Count the last written step as executed, so that it is recorded."""
+        """Record the last written step."""
         if self._is_open and not self.writer.has_ended:
             self._buffer.commit()
 
@@ -135,19 +134,19 @@ class Recorder:
 
 
 class WriterProcess:
-    """Starts the writer process and exchanges messages with it."""
+    """Writer process, and the connection to it."""
 
     def __init__(self, plan: WriterPlan, memory: int) -> None:
         """Start the process.
 
         Args:
-            plan: Contents and place of the recording.
+            plan: Data that the process needs.
             memory: File descriptor of the shared memory.
         """
         self.totals: dict[str, int] = {}
-        """Numbers of episodes, once the files are finished."""
+        """Numbers of episodes, as `Recorder.totals`."""
         self.has_ended = False
-        """True if the process has ended."""
+        """Whether the process has ended."""
         self._failure = ""
         self._has_saved = False
         self._free = set(range(plan.blocks))
@@ -156,7 +155,7 @@ class WriterProcess:
         self._connection, theirs = Pipe()
         inherited = theirs.fileno(), memory
         code = "from mjlab.recording.writer import main; main()"
-        # Ctrl-C does not interrupt a separate process group.
+        # In a separate process group, Ctrl-C does not interrupt the writer.
         self._process = subprocess.Popen(
             [sys.executable, "-c", code, *map(str, inherited)],
             stdin=subprocess.DEVNULL,
@@ -174,26 +173,33 @@ class WriterProcess:
         return self._process.pid
 
     def take_block(self, block: int) -> None:
-        """Wait until a block of shared memory is free, and take it."""
+        """Wait until a block of shared memory is free, and reserve it."""
         while block not in self._free and not self.has_ended:
             self._receive()
         self._free.discard(block)
 
     def send(self, steps: Sent) -> None:
-        """Send the steps of a block to the writer, and read its answers."""
+        """Send the steps of a block to the writer, and handle its messages."""
         self._send(steps)
         while not self.has_ended and self._connection.poll():
             self._receive()
 
     def save(self) -> None:
-        """Write all finished episodes to disk, and wait for completion."""
+        """Wait until all finished episodes are on disk."""
         self._has_saved = False
         self._send("save")
         while not self._has_saved and not self.has_ended:
             self._receive()
 
     def finish(self, *, keep: bool) -> None:
-        """Finish the files, and wait for completion."""
+        """Wait until the files are finished and the process has ended.
+
+        Args:
+            keep: Whether to write unfinished episodes up to their last step.
+
+        Raises:
+            RecordingError: If the process failed.
+        """
         self._send("finish" if keep else "drop")
         while not self.has_ended:
             self._receive()
@@ -201,8 +207,8 @@ class WriterProcess:
         self._connection.close()
         if not self.totals:
             raise RecordingError(
-                "The writer process has failed; the episodes in its parts can be "
-                f"read. Its error was: {self._failure or 'unknown'}"
+                "The writer process has failed. The episodes that it wrote before can "
+                f"be read. Error: {self._failure or 'unknown'}"
             )
 
     def _send(self, message: WriterPlan | Order) -> None:

@@ -1,9 +1,8 @@
 """Process that writes episodes.
 
-HDF5 holds Python's interpreter lock most of the time, so a writer thread in the
-stepping process made recorded steps up to a third slower. The process runs at low
-priority and does not import torch. If the learner is killed, it still writes the
-finished episodes.
+HDF5 holds Python's interpreter lock most of the time. A writer thread made recorded
+steps up to a third slower, so a process is used. It runs at low priority and does not
+import torch. If the training process is killed, it still writes the finished episodes.
 """
 
 import contextlib
@@ -30,7 +29,7 @@ from mjlab.recording.layout import RecordingLayout
 
 @dataclass(frozen=True)
 class WriterPlan:
-    """Data that the writer process needs: layout, sizes and output files."""
+    """Data that the writer process needs to start."""
 
     layout: RecordingLayout
     """Layouts of the recorded fields."""
@@ -39,19 +38,19 @@ class WriterPlan:
     """Number of worlds."""
 
     rows: int
-    """Steps in a block of shared memory."""
+    """Number of steps per block of shared memory."""
 
     blocks: int
-    """Blocks of shared memory."""
+    """Number of blocks of shared memory."""
 
     files: Mapping[str, Path]
-    """Output files by selection of episodes: "all", "succeeded" or "failed"."""
+    """Output file of each selection: "all", "succeeded" or "failed"."""
 
     attributes: Mapping[str, Any]
     """Attributes of the files."""
 
     about: Mapping[str, Any]
-    """Other contents of the JSON files."""
+    """Entries of the JSON files besides the episodes."""
 
     clean: bool
     """Whether to omit episodes without steps when the files are finished."""
@@ -59,7 +58,8 @@ class WriterPlan:
     def memory(self, file: int | None = None) -> SharedArrays:
         """Allocate the shared memory, or map the memory of an inherited descriptor.
 
-        A block has room for an episode start in each row. Unused pages take no memory.
+        A block has space for an episode start per step and world. Pages that are never
+        used take no physical memory.
         """
         n, k, layout = self.num_envs, self.rows, self.layout
         shapes = {
@@ -76,32 +76,33 @@ class WriterPlan:
 
 
 def steps_of(memory: SharedArrays, block: int) -> Steps:
-    """Return a block of shared memory as steps."""
+    """Return the arrays of a block of shared memory."""
     return Steps(*(memory[f"{block}/{name}"] for name in Steps._fields))
 
 
 class Sent(NamedTuple):
-    """Message to the writer process: which steps in shared memory are complete."""
+    """Message to the writer process about complete steps in shared memory."""
 
     block: int
     """Index of the block of shared memory."""
 
     steps: slice
-    """Steps of the block."""
+    """Range of complete steps in the block."""
 
     beginnings: slice
-    """Episode starts in the block."""
+    """Range of episode starts in the block."""
 
     is_last: bool
-    """Whether the block is full, so that it can be used again."""
+    """Whether these are the last steps of the block, which is free afterwards."""
 
 
 Order = Sent | Literal["save", "finish", "drop"]
-"""Message to the process. "finish" writes unfinished episodes, "drop" does not."""
+"""Message to the writer process. "finish" and "drop" end it; only "finish" writes
+unfinished episodes."""
 
 
 class StreamWriter:
-    """Cuts steps into episodes, and writes the selected ones."""
+    """Splits steps into episodes, and writes the selected episodes."""
 
     def __init__(
         self, plan: WriterPlan, memory: SharedArrays, tell: Callable[..., None]
@@ -109,9 +110,9 @@ class StreamWriter:
         """Start the files.
 
         Args:
-            plan: Contents and place of the recording.
+            plan: Layout and output files.
             memory: Shared memory with the steps.
-            tell: Sends a message to the stepping process.
+            tell: Sends a message to the process that steps the environment.
         """
         self._layout, self._clean, self._tell = plan.layout, plan.clean, tell
         self._blocks = [steps_of(memory, block) for block in range(plan.blocks)]
@@ -128,12 +129,12 @@ class StreamWriter:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until episodes have to be saved, s. None if there are none."""
+        """Time until episodes in memory must be saved, s. None if there are none."""
         left = [file.seconds_left for file in self._files.values()]
         return min((each for each in left if each is not None), default=None)
 
     def obey(self, order: Order) -> bool:
-        """Execute a message; return False after the last one."""
+        """Execute a message; return whether more messages can follow."""
         if isinstance(order, Sent):
             block = self._blocks[order.block]
             self._add(self._cutter.add(block.part(order.steps, order.beginnings)))
@@ -148,17 +149,21 @@ class StreamWriter:
         return True
 
     def save(self) -> None:
-        """Write all finished episodes to the disk."""
+        """Write all finished episodes to disk."""
         for file in self._files.values():
             file.save()
 
     def leave(self) -> None:
-        """Stop without finishing the files, because no more steps can arrive."""
+        """Save, and stop without joining the parts to finished files."""
         for file in self._files.values():
             file.leave()
 
     def _finish(self, *, keep: bool) -> None:
-        """Finish the files, and write unfinished episodes if requested."""
+        """Finish the files, and send the totals.
+
+        Args:
+            keep: Whether to write unfinished episodes.
+        """
         self._add(self._cutter.finish(keep=keep))
         files = self._files.values()
         for file in files:
@@ -181,7 +186,13 @@ class StreamWriter:
 
 
 def serve(connection: Connection, file: int, tell: Callable[..., None]) -> None:
-    """Write until the recording is finished, or the stepping process has ended."""
+    """Write episodes until the recording is finished, or the other process has ended.
+
+    Args:
+        connection: Connection to the process that steps the environment.
+        file: File descriptor of the shared memory.
+        tell: Sends a message to the other process.
+    """
     plan: WriterPlan = connection.recv()
     writer = StreamWriter(plan, plan.memory(file), tell)
     goes_on = True
@@ -199,15 +210,16 @@ def serve(connection: Connection, file: int, tell: Callable[..., None]) -> None:
 
 
 def main() -> None:
-    """Run the writer process, and report errors.
+    """Run the writer process, and send errors to the other process.
 
-    Arguments: the file descriptors of the connection and of the shared memory.
+    The command-line arguments are the file descriptors of the connection and of the
+    shared memory.
     """
-    os.nice(10)  # Stepping has priority.
+    os.nice(10)  # Simulation has priority.
     connection, file = Connection(int(sys.argv[1])), int(sys.argv[2])
 
     def tell(**message: object) -> None:
-        with contextlib.suppress(OSError):  # The stepping process has ended.
+        with contextlib.suppress(OSError):  # The other process has ended.
             connection.send(message)
 
     code = 0
@@ -216,5 +228,5 @@ def main() -> None:
     except Exception:
         tell(failed=traceback.format_exc())
         code = 1
-    # Skip interpreter shutdown: HDF5 would try again to write a file that failed.
+    # Skip interpreter shutdown, in which HDF5 would try again to write failed files.
     os._exit(code)

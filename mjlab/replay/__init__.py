@@ -1,7 +1,7 @@
-"""Record with a wrapper, dump faults, and replay and convert recordings.
+"""Replay, convert and dump recorded episodes.
 
-`RecordEpisode` is imported at its first use, because it needs Gymnasium and training
-does not.
+`RecordEpisode` is imported when it is first used, because it needs Gymnasium, which
+training does not.
 """
 
 from typing import TYPE_CHECKING

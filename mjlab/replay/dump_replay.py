@@ -1,4 +1,4 @@
-"""Replay a dumped world on the native engine, and search for the fault."""
+"""Replay a dumped environment on the native engine, and search for the fault."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -30,10 +30,11 @@ def open_dump(
     """Return a world of a dump, and the configuration of its training environment.
 
     Args:
-        path: The dump.
+        path: Dump file.
         world: Index of the world in its run. None selects the world with the first
             fault.
-        accept_changes: Use the current task if terms or classes differ.
+        accept_changes: Use the current task where terms or classes differ, instead of
+            raising an error.
     """
     dumped = load_dump(path, world)
     text = str(dumped.attributes["env_cfg"])
@@ -44,7 +45,8 @@ def open_dump(
 def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEnv:
     """Build an environment with only this world, on the native engine.
 
-    The world keeps its index in the run, so that it has the same random numbers.
+    The world has the same index as in the run, so that it draws the same random
+    numbers.
     """
     cfg = dataclasses.replace(
         cfg,
@@ -60,16 +62,16 @@ def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEn
 
 @dataclass(frozen=True)
 class Finding:
-    """Value in a replayed step that diverged or is not finite."""
+    """Value in a replayed step that is not finite, or exceeds MuJoCo's limit."""
 
     step: int
-    """The recorded step."""
+    """Index of the recorded step."""
 
     moment: str
-    """Phase of the step."""
+    """Phase of the step, such as "after physics step 2 of 4"."""
 
     what: str
-    """The element, its joint, body or actuator, and its value."""
+    """Element with its joint, body or actuator, and its value."""
 
     def __str__(self) -> str:
         return f"Step {self.step}, {self.moment}: {self.what}."
@@ -77,14 +79,14 @@ class Finding:
 
 @dataclass(kw_only=True)
 class DumpReport:
-    """Comparison of the replay with the dump, and the faults that were found."""
+    """Differences of the replay from the dump, and the faults that the replay found."""
 
     findings: list[Finding] = field(default_factory=list)
-    """Non-finite or diverged values, the first one of each step."""
+    """First non-finite or diverged value of each step that has one."""
 
     equal: int = 0
-    """Number of leading steps whose initial state equals the recorded one, bit for
-    bit."""
+    """Number of steps, before the first difference, that start bit-identically to the
+    dump."""
 
     differences: dict[str, float] = field(
         default_factory=lambda: dict.fromkeys(STATE, 0.0)
@@ -92,10 +94,16 @@ class DumpReport:
     """Maximum difference from the dump by field, over finite values."""
 
     worst: tuple[str, int] | None = None
-    """Field and step of the first difference, None if there is none."""
+    """Field and step of the first difference, None if the replay is bit-identical."""
 
     def compare(self, step: int, here: Arrays, there: Arrays) -> None:
-        """Compare the state before a step with the recorded one."""
+        """Compare the state before a step with the recorded state.
+
+        Args:
+            step: Index of the step.
+            here: Fields in the replay.
+            there: Recorded fields.
+        """
         for name in STATE:
             if np.array_equal(here[name], there[name], equal_nan=True):
                 continue
@@ -107,7 +115,7 @@ class DumpReport:
         self.equal += self.worst is None
 
     def lines(self, world: DumpedWorld) -> Iterator[str]:
-        """Yield the lines of the report."""
+        """Yield the lines of the report for the console."""
         about = world.about
         yield (
             f"{world.path}: {about['what']}, in iteration {about['iteration']}, on "
@@ -115,13 +123,13 @@ class DumpReport:
         )
         yield (
             f"World {world.attributes['world']} of {about['num_envs']} on "
-            f"{world.attributes['backend']}, {world.length} steps from step "
-            f"{about['first_step']} of its run on, replayed on the native engine."
+            f"{world.attributes['backend']}: {world.length} steps, starting at step "
+            f"{about['first_step']} of its run, replayed on the native engine."
         )
         yield self._comparison(world.length)
         yield from map(str, self.findings)
         if not self.findings:
-            yield "No number diverged in the replay."
+            yield "The replay found no diverged or non-finite value."
         for fault in world.faults:
             step = fault["step"]
             when = "in one of these steps" if step is None else f"in step {step}"
@@ -134,27 +142,38 @@ class DumpReport:
 
     def _comparison(self, length: int) -> str:
         if self.worst is None:
-            return f"All {self.equal} steps start from the recorded state, bit for bit."
+            return f"All {self.equal} steps start bit-identically to the recording."
         name, step = self.worst
         gaps = ", ".join(f"{k} {gap:.3g}" for k, gap in self.differences.items() if gap)
         return (
-            f"Steps start from the recorded state, bit for bit, in {self.equal} of "
-            f"{length}; {name} is the first to differ, in step {step}. Largest "
-            f"differences: {gaps or 'in numbers that are not finite'}."
+            f"{self.equal} of {length} steps start bit-identically to the recording; "
+            f"the first difference is in {name}, in step {step}. Largest differences: "
+            f"{gaps or 'in non-finite values'}."
         )
 
 
 class DumpReplay:
-    """Policy that returns the recorded actions, and starts again after the last one."""
+    """Policy that returns the recorded actions in a loop.
+
+    At the start of each loop, the environment is set to the recorded state.
+    """
 
     def __init__(self, env: ManagerBasedRlEnv, world: DumpedWorld) -> None:
-        """Store an environment made by `build_env`."""
+        """Prepare the replay.
+
+        Args:
+            env: Environment of `build_env`.
+            world: Dump of the world.
+
+        Raises:
+            DumpError: If the task has changed since the dump.
+        """
         self.env = env
         """Environment with one world."""
         self.world = world
         """Dump of the world."""
         self.step = 0
-        """The next recorded step."""
+        """Index of the next recorded step."""
         self._actions = torch.from_numpy(world.steps["actions"]).unsqueeze(1)
         width = env.action_manager.total_action_dim
         if self._actions.shape[1:] != (1, width):
@@ -165,7 +184,7 @@ class DumpReplay:
         self._start = _start_state(env, world)
 
     def __call__(self, observations: Any) -> torch.Tensor:
-        """Return the recorded action, shape (1, total_action_dim)."""
+        """Return the next recorded action, shape (1, total_action_dim)."""
         if self.step == self.world.length:
             self.step = 0
         if self.step == 0:
@@ -174,15 +193,15 @@ class DumpReplay:
         return self._actions[self.step - 1]
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing, because the recorded steps continue across episode ends."""
+        """Do nothing: the recorded steps continue across ends of episodes."""
 
     def restart(self) -> None:
-        """Set the world to the state before the first step."""
+        """Set the environment to the state before the first recorded step."""
         self.env.set_state(self._start)
         self.step = 0
 
     def run(self) -> DumpReport:
-        """Replay all steps, search for the fault, and compare."""
+        """Replay all steps; search for faults, and compare states with the dump."""
         self.restart()
         report = DumpReport()
         search = _NonfiniteSearch(self.env, report.findings)
@@ -203,13 +222,13 @@ class DumpReplay:
 
 
 class _NonfiniteSearch(StepObserver):
-    """Searches for values that are not finite, or exceed MuJoCo's limit for states."""
+    """Finds values that are not finite, or exceed MuJoCo's limit for states."""
 
     def __init__(self, env: ManagerBasedRlEnv, findings: list[Finding]) -> None:
         self._env = env
         self._findings = findings
         self.step = 0
-        """The current recorded step."""
+        """Index of the current recorded step."""
         self._physics = 0
 
     def before_step(self) -> None:
@@ -247,7 +266,7 @@ class _NonfiniteSearch(StepObserver):
             return
 
     def _find(self, moment: str, what: str) -> None:
-        """Store only the first finding of a step; later ones are consequences."""
+        """Store a finding, unless the step has an earlier one, which is its cause."""
         if not self._findings or self._findings[-1].step < self.step:
             self._findings.append(Finding(self.step, moment, what))
 
@@ -262,7 +281,7 @@ def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
     """Name the joint or actuator of a state element, such as "body 'a', joint 'b'".
 
     Args:
-        model: The model.
+        model: Compiled model.
         name: State vector: "qpos", "qvel", "act" or "ctrl".
         index: Index in the vector.
     """
@@ -286,7 +305,7 @@ def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
 
 
 def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.Tensor]:
-    """Return the recorded state for an environment with one world."""
+    """Return the recorded initial state, converted for the environment's engine."""
     is_same_engine = world.attributes["backend"] == env.sim.backend.engine
     own = world_row(env.get_state(), 0)
     foreign = () if is_same_engine else ("sim.",)
@@ -302,7 +321,7 @@ def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.
 
 
 def _convert_physics(env: ManagerBasedRlEnv, row: Mapping[str, torch.Tensor]) -> None:
-    """Write the fields that another engine recorded, and compute derived values."""
+    """Write physics fields that another engine recorded, and compute derived fields."""
     engine = env.sim.engine
     fields = [k.removeprefix("sim.model.") for k in row if k.startswith("sim.model.")]
     env.sim.expand(*(name for name in fields if name in engine.variable_fields))

@@ -43,8 +43,7 @@ NONFINITE = "nonfinite"
 """Kind of fault: values that are not finite."""
 
 ENGINE = "engine"
-"""Kind of fault: an error of the engine. Each other kind is the name of a full buffer.
-"""
+"""Kind of fault: an error of the engine. All other kinds are names of full buffers."""
 
 _ABOUT = {
     "what": str,
@@ -67,21 +66,21 @@ class Fault:
     """Fault in a world: non-finite values, an engine error, or a full buffer."""
 
     kind: str
-    """NONFINITE, ENGINE, or the engine's name of the full buffer."""
+    """`NONFINITE`, `ENGINE`, or the engine's name of the full buffer."""
 
     world: int
     """Index of the world in this process."""
 
     step: int | None
-    """Recorded step of the fault. None if unknown."""
+    """Index of the step of the fault, None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepWindow:
-    """Recorded steps, the oldest first."""
+    """Recorded steps of all worlds, oldest first."""
 
     first: int
-    """Index of the first step."""
+    """Index of the first step, counted from the start of the recording."""
 
     steps: State
     """Fields by name, shape (steps, num_envs, ...), on the device."""
@@ -91,7 +90,7 @@ class StepWindow:
 
 
 class DumpFolder:
-    """Writes the dumps of a run to a folder, up to limits on number and size."""
+    """Folder to which dumps of a run are written, with limits on number and size."""
 
     def __init__(
         self,
@@ -104,16 +103,17 @@ class DumpFolder:
         first_world: int = 0,
         say: Callable[[str], None] = _log.warning,
     ) -> None:
-        """Set the folder, which is created if missing.
+        """Set the folder, which is created with the first dump.
 
         Args:
             path: The folder.
-            cfg: Limits on the number and the size of dumps.
-            task: The task's id.
+            cfg: Limits on number and size of dumps.
+            task: Task id.
             config_text: Task and settings of the run as text.
             about: Further entries of the attribute `about`, such as versions.
-            first_world: Global index of world 0 of this process.
-            say: Shows the path of a dump, or the reason why none was written.
+            first_world: Global index of this process's world 0.
+            say: Called with a message about each dump, or about a dump that was not
+                written.
         """
         self.path = Path(path)
         self._cfg = cfg
@@ -130,8 +130,17 @@ class DumpFolder:
         window: StepWindow,
         env: ManagerBasedRlEnv,
     ) -> None:
-        """Write a dump. Limits and disk errors do not end the run."""
-        # By step; faults in an unknown step come last.
+        """Write a dump of the worlds with faults.
+
+        If a limit is reached or writing fails, print a message and continue.
+
+        Args:
+            iteration: Training iteration.
+            faults: Faults to dump.
+            window: Recorded steps.
+            env: The environment.
+        """
+        # Faults in unknown steps come last.
         faults = sorted(faults, key=lambda f: (f.step is None, f.step or 0, f.world))
         worlds = list(dict.fromkeys(fault.world for fault in faults))
         kept = worlds[: self._cfg.max_worlds]
@@ -164,7 +173,7 @@ class DumpFolder:
         window: StepWindow,
         env: ManagerBasedRlEnv,
     ) -> bytes:
-        """Return the bytes of a dump."""
+        """Return the content of a dump file."""
         kinds = sorted({fault.kind for fault in faults} - {NONFINITE, ENGINE})
         now = datetime.datetime.now().astimezone()
         about = {
@@ -217,18 +226,18 @@ class DumpFolder:
         return image
 
     def _has_room(self, size: int) -> bool:
-        """True if another dump fits the limits; otherwise report the limit once."""
+        """Return whether another dump fits the limits; report the limit only once."""
         sizes = [file.stat().st_size for file in self.path.glob("*.h5")]
         if len(sizes) >= self._cfg.max_dumps:
             self._complain(
-                f"{self.path} contains {len(sizes)} dumps, the limit of "
-                "agent.dumps.max_dumps."
+                f"{self.path} contains {len(sizes)} dumps, as many as "
+                "agent.dumps.max_dumps allows."
             )
             return False
         if sum(sizes) + size > self._cfg.max_megabytes * 2**20:
             self._complain(
-                f"The dumps in {self.path} take {sum(sizes) / 2**20:.1f} MB, and the "
-                f"next one {size / 2**20:.1f} MB, which exceeds "
+                f"The dumps in {self.path} take {sum(sizes) / 2**20:.1f} MB. With the "
+                f"next dump ({size / 2**20:.1f} MB) they would exceed "
                 f"agent.dumps.max_megabytes={self._cfg.max_megabytes:g}."
             )
             return False
@@ -248,10 +257,10 @@ class DumpFolder:
 
 
 def model_bytes(model: mujoco.MjModel) -> bytes:
-    """Return a compiled model in MuJoCo's binary format, without folder names.
+    """Return a compiled model in MuJoCo's binary format (MJB).
 
-    MuJoCo also stores the folders of meshes and textures, which are not needed. The
-    binary is written to memory, so that a full disk raises a Python exception.
+    Folder names of meshes and textures are removed. MuJoCo writes to memory instead of
+    a file, so that a full disk raises a Python exception.
     """
     binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, binary)
@@ -268,7 +277,7 @@ def _as_arrays(tensors: State) -> dict[str, np.ndarray]:
 
 
 def _reason(faults: Sequence[Fault]) -> str:
-    """Return the kind of the most severe fault, as one word for the file name."""
+    """Return the word for the most severe fault in the file name."""
     kinds = {fault.kind for fault in faults}
     return next((k for k in (ENGINE, NONFINITE) if k in kinds), "overflow")
 
@@ -278,10 +287,10 @@ def _reason(faults: Sequence[Fault]) -> str:
 
 @dataclass(frozen=True)
 class DumpedWorld:
-    """One world of a dump."""
+    """Recorded steps and faults of one world in a dump."""
 
     path: Path
-    """The dump."""
+    """Dump file."""
 
     about: dict[str, Any]
     """Attribute `about` of the dump."""
@@ -290,19 +299,19 @@ class DumpedWorld:
     """Attributes of the dump and of the world."""
 
     faults: list[dict[str, Any]]
-    """Faults of the world: "kind" and "step"."""
+    """Faults of the world, each with "kind" and "step" (index in `steps`, or None)."""
 
     worlds: list[int]
     """Indices of all worlds in the dump."""
 
     steps: dict[str, np.ndarray]
-    """Recorded fields, a row for each step."""
+    """Recorded fields by name, shape (steps, ...)."""
 
     start: State
-    """The world's row of the state before the first step."""
+    """Complete state of the world before the first step."""
 
     binary: bytes
-    """The compiled model."""
+    """Compiled model in MuJoCo's binary format."""
 
     @property
     def length(self) -> int:
@@ -310,7 +319,7 @@ class DumpedWorld:
         return int(self.attributes["elapsed_steps"])
 
     def model(self) -> mujoco.MjModel:
-        """Return the compiled model, without the fields that vary per world."""
+        """Return the compiled model. Fields that vary per world have nominal values."""
         return mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": self.binary})
 
 
@@ -318,7 +327,7 @@ def load_dump(path: Path, world: int | None = None) -> DumpedWorld:
     """Read a world of a dump.
 
     Args:
-        path: The dump.
+        path: Dump file.
         world: Index of the world in its run. None selects the world with the first
             fault.
     """

@@ -1,4 +1,4 @@
-"""Record the last steps of all worlds, and dump them when a world has a fault."""
+"""Record the last steps of all worlds, and dump the worlds that have a fault."""
 
 import logging
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from mjlab.sim.engine import EngineError
 _log = logging.getLogger(__name__)
 
 STATE = ("qpos", "qvel", "act", "ctrl")
-"""Recorded fields: the state before each step, and the last control."""
+"""Recorded fields of MuJoCo's data: state before each step, and last controls."""
 
 
 class FlightRecorder(StepObserver):
-    """Keeps the last steps of an environment in a ring buffer.
+    """Stores the last steps of an environment in a ring buffer on the device.
 
-    It copies the state outside the CUDA graph, so the step is unchanged. Memory is
-    allocated once, and no data are read back before a fault is detected.
+    The state is copied outside the CUDA graph, so the step itself is unchanged. The
+    buffer is allocated once, and copied to the host only if there is a fault.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class FlightRecorder(StepObserver):
         Args:
             env: The environment.
             folder: Folder to which dumps are written.
-            steps: Minimum number of recorded steps before a fault. `env.take_log` must
-                be called at least once in this many steps.
+            steps: Minimum number of recorded steps before a fault. `env.take_log`,
+                which examines the steps, must be called at least every `steps` steps.
             iteration: Function that returns the current training iteration.
         """
         self._env = env
@@ -70,23 +70,22 @@ class FlightRecorder(StepObserver):
     def _clear(self) -> None:
         self._count = 0
         self._keyframes: list[tuple[int, State]] = []
-        """Keyframes, from which a replay can start: index of a step, and the complete
-        state before this step."""
+        """States from which a replay can start: step index, and the complete state
+        before the step."""
         self._mark_examined()
 
     def __enter__(self) -> Self:
-        """Enter the block in which training steps run; see `__exit__`."""
         return self
 
     def __exit__(
         self, kind: object, error: BaseException | None, *rest: object
     ) -> None:
-        """After an error, dump faults: non-finite values can have caused the error."""
+        """Dump faults if the block raises: non-finite values can be the cause."""
         if isinstance(error, Exception):
             try:
                 self.examine()
             except Exception:
-                # Report the error that ends the run, not this one.
+                # The error that ends the run must be raised, not this one.
                 _log.exception("The last steps were not dumped.")
 
     def detach(self) -> None:
@@ -97,7 +96,7 @@ class FlightRecorder(StepObserver):
 
     def before_step(self) -> None:
         if self._count % self._period == 0:
-            # Drop the older keyframe first, so that at most two are in memory.
+            # Drop the older keyframe first, to have at most two in memory.
             self._keyframes = self._keyframes[-1:]
             self._keyframes.append((self._count, self._env.get_state()))
         for name, live in self._live.items():
@@ -126,14 +125,17 @@ class FlightRecorder(StepObserver):
     # Faults.
 
     def examine(self) -> None:
-        """Dump worlds with faults since the last call. Synchronises with the device."""
+        """Dump worlds with new faults since the last call.
+
+        Synchronises with the device.
+        """
         faults = [*self._nonfinite_faults(), *self._overflows()]
         self._mark_examined()
         if self._keyframes:
             self._dump(faults)
 
     def window(self) -> StepWindow:
-        """Return all steps that can be replayed."""
+        """Return all recorded steps since the oldest keyframe."""
         first, state = self._keyframes[0]
         places = self._places(first)
         steps = {name: ring[places] for name, ring in self._ring.items()}
@@ -148,7 +150,7 @@ class FlightRecorder(StepObserver):
         return [step % (2 * self._period) for step in range(first, self._count)]
 
     def _mark_examined(self) -> None:
-        """Store the known faults, so that each is reported once."""
+        """Mark all present faults as known, so that each is dumped once."""
         self._examined = self._count
         overflow = self._env.sim.engine.overflow()
         self._overflow = {kind: counts.clone() for kind, counts in overflow.items()}
@@ -158,7 +160,7 @@ class FlightRecorder(StepObserver):
             self._folder.add(self._iteration(), faults, self.window(), self._env)
 
     def _nonfinite_faults(self) -> list[Fault]:
-        """Return a fault for each world with non-finite values, with its first step."""
+        """Return the first non-finite step of each world that has one, as a fault."""
         if not self._keyframes:
             return []
         first = max(self._keyframes[0][0], self._examined)
@@ -168,7 +170,7 @@ class FlightRecorder(StepObserver):
         return list(found.values())
 
     def _overflows(self) -> list[Fault]:
-        """Return a fault for each world with a full buffer. The step is unknown."""
+        """Return a fault, with unknown step, for each world with a full buffer."""
         return [
             Fault(kind, world, None)
             for kind, counts in self._env.sim.engine.overflow().items()
@@ -176,7 +178,7 @@ class FlightRecorder(StepObserver):
         ]
 
     def _bad_observations(self) -> torch.Tensor:
-        """Return worlds with a non-finite observation, shape (num_envs,)."""
+        """Return a mask of worlds with a non-finite observation, shape (num_envs,)."""
         outputs = [
             tensor
             for group in self._env.observation_manager.output.values()

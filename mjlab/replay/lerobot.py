@@ -1,4 +1,4 @@
-"""Convert recordings to LeRobot datasets, version 3.0 of the layout."""
+"""Convert recordings to LeRobot datasets (version 3.0)."""
 
 import importlib
 import json
@@ -17,32 +17,35 @@ from mjlab.replay.replay import ReplayError
 LEROBOT_VERSION = "v3.0"
 
 STATE = "observation.state"
-"""LeRobot's name of the policy's observations without images."""
+"""LeRobot's feature name of the policy's observations without images."""
 
 _FILE = "chunk-{chunk_index:03d}/file-{file_index:03d}"
 _FIRST = _FILE.format(chunk_index=0, file_index=0)
 
 Rows = dict[str, np.ndarray]
-"""Steps of an episode by feature."""
+"""Steps of an episode by feature, each of shape (steps, ...)."""
 
 
 class LeRobotFolder:
-    """Dataset in LeRobot's format, renamed when complete.
+    """Dataset in LeRobot's format, written under a temporary name until complete.
 
         meta/info.json, meta/stats.json, meta/tasks.parquet
-        meta/episodes/chunk-000/file-000.parquet    a row for each episode
-        data/chunk-000/file-000.parquet             a row for each step
+        meta/episodes/chunk-000/file-000.parquet    a row per episode
+        data/chunk-000/file-000.parquet             a row per step
 
-    A row stores the observations before an action: the group "actor" as
-        `observation.state`, other groups as `observation.<group>`, uint8 images with
-        one or three channels as PNG; then `action`, `next.reward`, `next.done` and, if
-        the task declares it, `next.success`.
+    A row has the observations before an action, the action and its result:
+
+        observation.state       group "actor"
+        observation.<group>     other groups; uint8 images with one or three channels
+                                as PNG
+        action, next.reward, next.done
+        next.success            if the task declares success
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Set the folder; an existing path is an error."""
+        """Set the folder of the dataset, which must not exist."""
         self.path = Path(path)
-        """The folder."""
+        """Folder of the dataset."""
         if self.path.exists():
             raise ReplayError(f"{path} already exists. Name a new folder.")
         self._arrow = _require("pyarrow")
@@ -69,7 +72,7 @@ class LeRobotFolder:
             move_durably(draft, self.path)
 
     def _write_steps(self, path: Path, recording: Recording) -> None:
-        """Write the steps of all episodes, and their metadata."""
+        """Write the steps of all episodes, and collect their metadata."""
         path.parent.mkdir(parents=True)
         first = self._rows(recording[0], recording.step_dt)
         self._features = {name: _feature(value) for name, value in first.items()}
@@ -132,7 +135,7 @@ class LeRobotFolder:
         return self._arrow.schema(list(types.items()))
 
     def _type(self, feature: Mapping[str, Any]) -> Any:
-        """Return a feature's Arrow type: nested lists, or an encoded image."""
+        """Return the Arrow type of a feature: nested lists, or an encoded image."""
         arrow = self._arrow
         if feature["dtype"] == "image":
             return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
@@ -143,7 +146,7 @@ class LeRobotFolder:
         return kind
 
     def _write_task(self, path: Path, task: str) -> None:
-        """Write the single task; pandas stores its text as the index."""
+        """Write the dataset's single task, in pandas' format with the text as index."""
         column = {
             "name": "task",
             "field_name": "task",
@@ -180,7 +183,7 @@ class LeRobotFolder:
         return {name: self._merged(f"stats/{name}") for name in self._features}
 
     def _merged(self, prefix: str) -> dict[str, Any]:
-        """Combine the statistics of all episodes into statistics of all steps."""
+        """Combine a feature's statistics per episode into statistics of all steps."""
         parts = {
             kind: np.array([episode[f"{prefix}/{kind}"] for episode in self._episodes])
             for kind in ("min", "max", "mean", "std", "count")
@@ -210,7 +213,7 @@ def _is_picture(rows: np.ndarray) -> bool:
 
 
 def _feature(rows: np.ndarray) -> dict[str, Any]:
-    """Return LeRobot's description of a feature."""
+    """Return the entry of a feature in `info.json`."""
     if _is_picture(rows):
         _, channels, height, width = rows.shape
         names = ["height", "width", "channels"]
@@ -228,7 +231,7 @@ def _column(rows: np.ndarray) -> list[Any]:
 
 
 def _stats(rows: np.ndarray) -> dict[str, list[Any]]:
-    """Return statistics of a feature; of images, per channel and scaled to [0, 1]."""
+    """Return statistics of a feature; for images per channel, scaled to [0, 1]."""
     is_picture = _is_picture(rows)
     values = rows / 255.0 if is_picture else np.asarray(rows, dtype=np.float64)
     values = values if values.ndim > 1 else values[:, None]

@@ -25,8 +25,8 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""Prefixes of states that change when observations are computed. These states are
-restored before observations are computed again."""
+"""Prefixes of states that the computation of observations changes. They are restored
+before observations are computed again."""
 
 
 class ReplayError(RuntimeError):
@@ -35,30 +35,32 @@ class ReplayError(RuntimeError):
 
 @dataclass(frozen=True)
 class Replayed:
-    """Recorded episode with the values computed in its replay."""
+    """Recorded episode, and the values that its replay computed."""
 
     episode: RecordedEpisode
     """The recorded episode."""
 
     values: Values
-    """Tensors by path, as in the file, with observations as "obs/<group>", or
-    "obs/<group>/<term>" for separate terms. Each has one row for each of the T steps;
-    states have T + 1 rows.
+    """Tensors by path, as in the file, shape (T, ...) for T steps.
+
+    Observations are "obs/<group>", or "obs/<group>/<term>" for separate terms. They and
+    states have shape (T + 1, ...).
     """
 
     start: Values
-    """The world's row of the complete state before the first step."""
+    """Complete state of the world before the first step."""
 
 
 class Replay:
     """Replays recorded episodes in parallel, one per world.
 
     With `by="actions"`, a world starts from the first recorded state of its episode,
-    and takes the recorded actions. With a recording of the native engine, a replay on
-    the native engine is bit-identical. With `by="states"`, the recorded state is also
-    written after each step, before observations are computed, so the observation before
-    action t belongs to the state before action t. An engine with different rounding
-    thereby stays on the recorded trajectory.
+    and takes the recorded actions. If the recording and the replay use the native
+    engine, the replay is bit-identical.
+
+    With `by="states"`, the recorded state is also written after each step, before
+    observations are computed. So an engine with different rounding stays on the
+    recorded trajectory, and observations belong to recorded states.
     """
 
     def __init__(
@@ -73,9 +75,10 @@ class Replay:
         """Disable automatic resets of the environment.
 
         Args:
-            env: An environment of the recorded task, with any number of worlds.
-            recording: The recording.
-            by: Take recorded actions only, or also write recorded states.
+            env: Environment of the recorded task, with any number of worlds.
+            recording: Recording to replay.
+            by: "actions" takes only recorded actions, "states" also writes recorded
+                states.
             other_observations: Whether the environment's observations differ from the
                 recorded observations. Observation histories then start empty.
             watch: Called at the beginning and after each step, with the episodes in the
@@ -93,13 +96,13 @@ class Replay:
 
     @property
     def is_same_engine(self) -> bool:
-        """True if the recording's engine is this environment's engine, or unknown."""
+        """Whether recording and environment use the same engine, as far as known."""
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:
-        """True if the replay of an episode must be bit-identical to the recording."""
+        """Return whether the replay of an episode must be bit-identical."""
         needed = _START if self.by == "actions" else _PHYSICS
-        # On a GPU, the order of additions varies between runs.
+        # A GPU adds in an order that varies between runs.
         is_repeatable = self.is_same_engine and not self.env.sim.needs_graphs
         return is_repeatable and _START in episode and needed in episode
 
@@ -107,7 +110,7 @@ class Replay:
         """Replay episodes, in order.
 
         Args:
-            numbers: Numbers of the episodes. None means all.
+            numbers: Numbers of the episodes to replay. None means all.
         """
         chosen = self.recording.numbers if numbers is None else numbers
         episodes = [self.recording.episode(number) for number in chosen]
@@ -140,7 +143,7 @@ class Replay:
         return [
             Replayed(
                 episode,
-                # States have one row more than steps.
+                # Observations and states have one value more than there are steps.
                 {
                     name: _of_world(values, world, episode.length + len(values) - steps)
                     for name, values in trace.items()
@@ -151,7 +154,7 @@ class Replay:
         ]
 
     def _begin(self, batch: Sequence[RecordedEpisode]) -> list[Values]:
-        """Set the worlds to the initial states of episodes."""
+        """Set the worlds to the initial states of the episodes; return these states."""
         env = self.env
         missing = next((each for each in batch if _START not in each), None)
         if missing is not None:
@@ -171,14 +174,14 @@ class Replay:
         return [world_row(state, world) for world in range(len(batch))]
 
     def _move_curricula(self) -> None:
-        """Update curricula, as in every step that can reset worlds."""
+        """Update curricula, which the environment does only in steps with resets."""
         env = self.env
         if env.curriculum_manager.terms:
             with env.sim.reads.allow_late():
                 env.curriculum_manager.compute(~self._everyone)
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
-        """Return the initial state; see `start_row`."""
+        """Return the initial state of an episode; `own` has values that it lacks."""
         foreign = () if self.is_same_engine else ("sim.",)
         if self._other_observations:
             foreign += ("observation.",)
@@ -196,7 +199,7 @@ class Replay:
         env.runner.mark_fresh()
 
     def _actions_of(self, episode: RecordedEpisode, steps: int) -> torch.Tensor:
-        """Return actions, shape (steps, total_action_dim), with zeros after the end."""
+        """Return actions, shape (steps, total_action_dim), padded with zeros."""
         manager = self.env.action_manager
         given = episode.read_tree("actions")
         if isinstance(given, dict):
@@ -211,24 +214,24 @@ class Replay:
         if given.shape[1:] != (width,):
             raise ReplayError(
                 f"{episode} has actions of shape {tuple(given.shape[1:])}; the task's "
-                f"actions have ({width},). Was it recorded outside of a wrapper that "
-                "changes actions?"
+                f"actions have shape ({width},). If a wrapper changes actions, record "
+                "inside it."
             )
         padded = given.new_zeros((steps, width))
         padded[: episode.length] = given
         return padded.to(self.env.device)
 
     def _padded(self, batch: Sequence[RecordedEpisode]) -> list[RecordedEpisode]:
-        """Return one episode for each world; the remaining worlds repeat the last."""
+        """Return one episode per world. Remaining worlds get the last episode."""
         return [*batch, *[batch[-1]] * (self.env.num_envs - len(batch))]
 
     def _batches(
         self, episodes: Sequence[RecordedEpisode]
     ) -> Iterator[list[RecordedEpisode]]:
-        """Yield episodes that are replayed in parallel.
+        """Yield batches of episodes that are replayed in parallel.
 
-        Worlds share the state of curricula, so with curricula only episodes with the
-        same initial shared state are combined.
+        All worlds share the state of curricula. So if the task has curricula, a batch
+        has only episodes with equal initial shared state.
         """
         batch: list[RecordedEpisode] = []
         shares: Values = {}
@@ -253,7 +256,7 @@ class Replay:
     # Replay by states.
 
     def _forced_states(self, episode: RecordedEpisode) -> Values:
-        """Return the recorded states to write to a world, by name."""
+        """Return the recorded states of an episode by path, shape (T + 1, ...)."""
         kind = _PHYSICS if self.is_same_engine and _PHYSICS in episode else _STATES
         states = episode.read_all(kind)
         if not states:
@@ -268,7 +271,7 @@ class Replay:
         return {k: v.clone() for k, v in live.items() if k.startswith(_SEEN)}
 
     def _force(self, tracks: Sequence[Values], step: int, seen: Values) -> None:
-        """Write recorded states to the worlds, and compute observations from them."""
+        """Write the recorded states of a step, and compute observations from them."""
         env = self.env
         live = env.state.live()
         for name, value in seen.items():
@@ -295,7 +298,7 @@ class Replay:
     # Values to compare.
 
     def _now(self) -> Values:
-        """Return the current observations and states by path, as copies."""
+        """Return copies of the current observations and states, by path."""
         env = self.env
         values: Values = {}
         for group, shown in env.observation_manager.output.items():
@@ -314,20 +317,21 @@ class Replay:
 
 
 def start_row(recorded: Values, own: Values, foreign: tuple[str, ...] = ()) -> Values:
-    """Merge a recorded row with values of the environment, as a replay's initial state.
+    """Return the initial state of one world for a replay.
 
     Args:
-        recorded: The recorded row.
-        own: Row of the environment, used for values that were not recorded.
-        foreign: Prefixes of names that are not read from the recording.
+        recorded: Recorded state of the world.
+        own: State of a world of the environment, used for values that were not
+            recorded.
+        foreign: Prefixes of values that are taken from `own` in any case.
     """
-    # A recording omits empty tensors, so they come from the environment's own state.
+    # Recordings omit empty tensors.
     row = {k: v for k, v in own.items() if not v.numel() or k.startswith(foreign)}
     return row | {k: v for k, v in recorded.items() if not k.startswith(foreign)}
 
 
 def recorded_values(episode: RecordedEpisode) -> Values:
-    """Return the recorded values of an episode, by the paths of `Replayed.values`."""
+    """Return the recorded values of an episode, with the paths of `Replayed.values`."""
     values: Values = {}
     for path in ("rewards", "terminated", "truncated", "success", "fail"):
         if path in episode:
@@ -346,7 +350,10 @@ def _of_world(values: Sequence[torch.Tensor], world: int, length: int) -> torch.
 def _stacked(
     rows: Sequence[Mapping[str, torch.Tensor]], step: int, env: ManagerBasedRlEnv
 ) -> Values:
-    """Stack one step of several episodes. Shorter episodes repeat their last step."""
+    """Stack one step of several episodes, shape (episodes, ...).
+
+    Shorter episodes repeat their last step.
+    """
     return {
         name: torch.stack(
             [row[name][min(step, len(row[name]) - 1)] for row in rows]

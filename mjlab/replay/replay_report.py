@@ -12,16 +12,16 @@ class QuantityTally:
     """Comparison of one quantity over all episodes."""
 
     rows: int = 0
-    """Compared rows."""
+    """Number of compared rows: one per step, or one per state."""
 
     unequal: int = 0
     """Number of rows that are not bit-identical."""
 
     largest: float = 0.0
-    """Maximum difference of an element."""
+    """Maximum absolute difference of an element."""
 
     first: tuple[int, int] | None = None
-    """Episode number and row of the first difference."""
+    """Episode number and row of the first difference, None without differences."""
 
 
 @dataclass
@@ -32,25 +32,25 @@ class ReplayReport:
     """The replay."""
 
     episodes: int = 0
-    """Replayed episodes."""
+    """Number of replayed episodes."""
 
     steps: int = 0
-    """Steps of these episodes."""
+    """Number of steps of all replayed episodes."""
 
     claimed: int = 0
-    """Number of episodes that must be exact."""
+    """Number of episodes that must be bit-identical."""
 
     broken: list[int] = field(default_factory=list)
-    """Numbers of the episodes that must be exact but differ."""
+    """Numbers of the episodes that must be bit-identical, but differ."""
 
     tallies: dict[str, QuantityTally] = field(default_factory=dict)
-    """Comparisons by path."""
+    """Comparisons by path of the quantity."""
 
     left_out: dict[str, str] = field(default_factory=dict)
-    """Recorded paths that could not be compared, with the reason."""
+    """Reason why a recorded quantity was not compared, by its path."""
 
     def add(self, replayed: Replayed) -> None:
-        """Compare an episode with the recording."""
+        """Compare a replayed episode with the recording."""
         episode = replayed.episode
         self.episodes += 1
         self.steps += episode.length
@@ -58,7 +58,7 @@ class ReplayReport:
         for name, expected in recorded_values(episode).items():
             value = replayed.values.get(name)
             if name.startswith("physics/") and value is None:
-                continue  # On another engine, states of entities are compared instead.
+                continue  # Another engine: `env_states` are compared instead.
             if value is None or value.shape != expected.shape:
                 self.left_out.setdefault(name, _why_not(value, expected))
                 continue
@@ -70,11 +70,11 @@ class ReplayReport:
 
     @property
     def is_as_claimed(self) -> bool:
-        """True if all episodes that must be exact are exact."""
+        """Whether all episodes that must be bit-identical are."""
         return not self.broken
 
     def lines(self) -> list[str]:
-        """Return the lines of the report."""
+        """Return the lines of the report for the console."""
         engine = self.replay.env.sim.backend.engine
         lines = [
             f"{self.replay.recording.path}: {self.episodes} episodes of {self.steps} "
@@ -120,9 +120,10 @@ class ReplayReport:
             return f"All {self.episodes} episodes are exact{what}, bit for bit."
         recorded = self.replay.recording.backend or "an engine that was not recorded"
         return (
-            f"{self.claimed} of {self.episodes} episodes had to be exact. Only the "
-            "native engine replays bit for bit, from a recorded start; this was "
-            f"recorded on {recorded} and replayed on {engine}."
+            f"{self.claimed} of {self.episodes} episodes had to be exact. A replay is "
+            "exact if it starts from a recorded state, and if recording and replay "
+            f"use the native engine. This recording used {recorded}, the replay "
+            f"{engine}."
         )
 
 
@@ -132,13 +133,13 @@ def _said(name: str, tally: QuantityTally) -> str:
     assert tally.first is not None, "Set with the first difference."
     episode, row = tally.first
     return (
-        f"{name}: {tally.unequal} of {tally.rows} differ, by {tally.largest:.3g} at "
-        f"most; the first is number {row} of episode {episode}."
+        f"{name}: {tally.unequal} of {tally.rows} differ, by up to "
+        f"{tally.largest:.3g}; the first is in row {row} of episode {episode}."
     )
 
 
 def _why_not(value: torch.Tensor | None, expected: torch.Tensor) -> str:
     if value is None:
-        return "because the environment has no such value."
+        return "because the replay's environment does not have it."
     before, now = tuple(expected.shape), tuple(value.shape)
-    return f"because its shape was {before} and now is {now}."
+    return f"because its recorded shape is {before}, and its shape now is {now}."

@@ -1,4 +1,4 @@
-"""Write replayed episodes to a recording."""
+"""Write replayed episodes to a new recording."""
 
 from pathlib import Path
 from typing import NoReturn
@@ -13,10 +13,10 @@ _RESULTS = ("rewards", "terminated", "truncated", "env_states")
 
 
 class ReplayedFile:
-    """Recording of replayed episodes, with the observations computed in the replay.
+    """Recording of replayed episodes, with observations of the replay.
 
-    The initial state and the observations come from the replay, everything else from
-    the recording, or from the replay if it was not recorded.
+    Initial states, actions and observations are those of the replay. Other values are
+    copied from the recording; values that were not recorded come from the replay.
     """
 
     def __init__(
@@ -25,12 +25,12 @@ class ReplayedFile:
         """Start a file.
 
         Args:
-            path: The file, `<folder>/<name>.h5`.
-            replay: The replay that provides the episodes.
+            path: File to write, `<folder>/<name>.h5`.
+            replay: Replay that provides the episodes.
             groups: Observation groups to write. None writes all.
         """
         self.path = Path(path)
-        """The file."""
+        """File of the new recording."""
         recording = replay.recording
         present = tuple(replay.env.observation_manager.groups)
         for name in groups or ():

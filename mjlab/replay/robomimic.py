@@ -19,18 +19,18 @@ class RobomimicFile:
 
         data                     attrs: total, env_args (JSON), format_version
         data/demo_<i>            attrs: num_samples, seed, success
-        data/demo_<i>/actions    a row for each step, like rewards, dones and states
+        data/demo_<i>/actions    a row per step, like rewards, dones and states
         data/demo_<i>/obs/...    observations before each action
         data/demo_<i>/next_obs/... observations after each action
 
-    `states` are the states before each action: the engine's state if it was recorded,
-        otherwise the concatenated states of the entities.
+    `states` has the states before each action: the engine's state if it was recorded,
+    otherwise the concatenated states of the entities.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Choose a file, which is replaced when the conversion succeeds."""
+        """Set the output file, which is replaced if the conversion succeeds."""
         self.path = Path(path)
-        """The file."""
+        """Output file."""
 
     def write(self, recording: Recording) -> None:
         """Convert all episodes of a recording."""
@@ -81,7 +81,7 @@ def _write_demo(demo: Any, episode: RecordedEpisode) -> None:
 
 
 def _states(episode: RecordedEpisode) -> torch.Tensor:
-    """Return the states of an episode, one row per state."""
+    """Return the states of an episode, shape (T + 1, n)."""
     if "physics/sim.state" in episode:
         return episode.read("physics/sim.state")
     entities = episode.read_all("env_states")

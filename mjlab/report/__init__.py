@@ -1,7 +1,7 @@
 """Report of a run: one self-contained HTML page.
 
-It reads only the files of the run's folder, so it works for a run that is in progress,
-that failed, or that another person sent. Nothing here imports torch.
+The report needs only the files in the run's folder, so it also works for runs that are
+in progress, have failed, or come from another machine. Nothing here imports torch.
 """
 
 from mjlab.report.page import REPORT as REPORT

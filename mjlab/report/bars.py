@@ -1,4 +1,4 @@
-"""Horizontal bar charts of named numbers, the largest first."""
+"""Horizontal bar charts of named numbers, largest first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bar:
-    """Bar from zero to a value; positions are in percent of the width."""
+    """Bar from zero to a value."""
 
     name: str
     """Name of the value."""
@@ -15,10 +15,10 @@ class Bar:
     """Value that the bar shows."""
 
     left: float
-    """Position of the left end."""
+    """Position of the left end, percent of the chart's width."""
 
     width: float
-    """Length."""
+    """Length, percent of the chart's width."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Bars:
     """Text above the bars."""
 
     zero: float
-    """Position of zero in percent of the width."""
+    """Position of zero, percent of the chart's width."""
 
     bars: list[Bar]
-    """The bars, from top to bottom."""
+    """Bars from top to bottom."""
 
 
 def bars(values: Mapping[str, float], caption: str) -> Bars:
-    """Return a bar for each value, the largest value first."""
+    """Return a chart with a bar per value, largest first."""
     low, high = min(0.0, *values.values()), max(0.0, *values.values())
     percent = 100.0 / ((high - low) or 1.0)
     ordered = sorted(values.items(), key=lambda pair: -pair[1])

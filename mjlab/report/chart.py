@@ -1,10 +1,10 @@
-"""Line charts: positions of curves and ticks.
+"""Line charts for HTML pages and SVG files.
 
-`templates/parts.html` draws a chart in a page, `templates/charts.svg` in a file. In a
-page the drawing is stretched to the available space with constant line width; the text
-is HTML and keeps its size. No script is required; the optional script reads the values
-under the pointer from the path data, with the scales stored in the chart. A file
-contains the same drawing with SVG text around it.
+This module computes the positions of curves and ticks. `templates/parts.html` draws a
+chart in a page, `templates/charts.svg` in a file. In a page, the drawing is stretched
+to the available space, and its labels are HTML of constant size. Charts work without
+scripts. An optional script shows the values under the pointer, which it computes from
+the path data and the scales.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,27 +17,27 @@ from mjlab.report.scale import Kind, Scale, scale_for
 from mjlab.report.template import templates
 
 WIDTH, HEIGHT = 1000, 400
-"""Size of the drawing in its own units, before stretching."""
+"""Size of the drawing in SVG units, before it is stretched."""
 
 DOTS_UP_TO = 40
-"""Maximum number of points that are also drawn as dots."""
+"""Curves with at most this number of points get a dot at each point."""
 
 COLOURS = 11
-"""Number of distinct colours of lines."""
+"""Number of line colours; later lines repeat them."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """Path of a drawing."""
+    """SVG path of a drawing."""
 
     classes: str
     """CSS classes."""
 
     data: str
-    """Path data."""
+    """SVG path data."""
 
     name: str = ""
-    """Name of the metric whose values the page shows under the pointer."""
+    """Name of the metric, for lines whose values a page shows under the pointer."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ class ChartLine:
     """Value at each coordinate. None breaks the line."""
 
     low: Sequence[float | None] | None = None
-    """Lower end of the spread of each value."""
+    """Lower end of the band around each value."""
 
     high: Sequence[float | None] | None = None
-    """Upper end of the spread of each value."""
+    """Upper end of the band around each value."""
 
     label: str = ""
     """Label in the legend."""
@@ -97,21 +97,21 @@ class ChartLine:
     """Description of the curve, for screen readers."""
 
     name: str = ""
-    """Name of the metric. In a page, only named lines show their values under the
-    pointer."""
+    """Name of the metric. A page shows values under the pointer only for lines with a
+    name."""
 
     gaps: Sequence[float] = ()
-    """Coordinates without a finite value."""
+    """Horizontal coordinates of NaN and infinite values, which get markers."""
 
     colour: int = 0
     """Index of the colour."""
 
     dashed: bool = False
-    """Draw a dashed line."""
+    """Whether the line is dashed."""
 
     @property
     def numbers(self) -> list[float]:
-        """All numbers of the drawing: values and ends of spreads."""
+        """All values and ends of bands."""
         columns = (self.y, self.low or (), self.high or ())
         return [v for column in columns for v in column if v is not None]
 
@@ -121,7 +121,7 @@ class ChartLine:
         return f"c{self.colour % COLOURS}{' dashed' if self.dashed else ''}"
 
     def outlines(self, across: "_Place", up: "_Place") -> list[Outline]:
-        """Return spread, line, dots of a short series, and gap markers."""
+        """Return the paths of band, line, dots and gap markers."""
         places = [across(place) for place in self.x]
         heights = [_maybe(up, value) for value in self.y]
         found: list[Outline] = []
@@ -163,30 +163,30 @@ class Chart:
     """Name and unit of the horizontal axis, for a file."""
 
     note: str = ""
-    """Text below the title, such as a weight."""
+    """Text below the title, such as a reward weight."""
 
     is_term: bool = False
-    """Set the title in a code font."""
+    """Whether the title is the name of a term, shown in a code font."""
 
     wide: bool = False
-    """Use the full width of the page."""
+    """Whether the chart uses the full width of the page."""
 
     with_zero: bool = False
-    """Always include zero on the vertical axis."""
+    """Whether the vertical axis always includes zero."""
 
     share: bool = False
-    """Use a vertical axis from 0 to 1, if all values are in this range."""
+    """Whether the vertical axis is 0 to 1, if all values are in this range."""
 
     log_up: Literal["no", "decades", "yes"] = "no"
-    """Use a logarithmic vertical axis: "no", "yes", or, with "decades", if all values
-    are positive and differ by more than a factor of 30."""
+    """Whether the vertical axis is logarithmic. "decades" means yes if all values are
+    positive and differ by more than a factor of 30."""
 
     log_across: bool = False
-    """Logarithmic horizontal axis."""
+    """Whether the horizontal axis is logarithmic."""
 
     whole: tuple[int, int] | None = None
-    """First and last value of the horizontal axis, with integer ticks. None fits the
-    lines."""
+    """First and last value of the horizontal axis, which gets integer ticks. None fits
+    the axis to the lines."""
 
     marks: Sequence[float] = ()
     """Positions of dashed vertical lines."""
@@ -207,7 +207,7 @@ class Chart:
 
     @property
     def legend_width(self) -> int:
-        """Width of the legend in a file, in pixels; templates/charts.svg reads it."""
+        """Width of the legend in an SVG file, pixels."""
         return 44 + 7 * max((len(line.label) for line in self.legend), default=-4)
 
     @property
@@ -217,7 +217,7 @@ class Chart:
         return f"{self.title}: {lines}"
 
     def save(self, path: Path, *, width: int = 960, height: int = 520) -> Path:
-        """Write the chart to an SVG file. Width and height are in pixels."""
+        """Write the chart to an SVG file of this size, pixels; return the path."""
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, svg([self], width=width, height=height))
         return path
@@ -227,11 +227,11 @@ class Chart:
         return f"Chart {self.title!r}"
 
     def _repr_svg_(self) -> str:
-        """Return the chart as a notebook shows it."""
+        """Return the SVG that notebooks show."""
         return svg([self])
 
     def drawing(self) -> Drawing | None:
-        """Return the positions of curves and ticks; None without data."""
+        """Return the positions of curves and ticks; None if there are no values."""
         scales = self._scales()
         if scales is None:
             return None
@@ -246,7 +246,7 @@ class Chart:
         )
 
     def _scales(self) -> tuple[Scale, Scale] | None:
-        """Return the horizontal and the vertical scale; None without data."""
+        """Return the horizontal and the vertical scale; None if there are no values."""
         numbers = [value for line in self.lines for value in line.numbers]
         if not numbers:
             return None
@@ -268,7 +268,7 @@ class Chart:
         return scale_for(min(places), max(places), kind=kind), up
 
     def _ticks(self, across: Scale, up: Scale) -> tuple["_Ticks", "_Ticks"]:
-        """Return the horizontal and vertical tick marks."""
+        """Return the ticks of the vertical axis and of the horizontal axis."""
         rows = up.ticks(5 if self.wide or self.whole is None else 4)
         if self.whole is None:
             return rows, across.ticks(8)
@@ -301,7 +301,13 @@ _Place = Callable[[float], str]
 
 
 def svg(charts: Sequence[Chart], *, width: int = 960, height: int = 520) -> str:
-    """Return SVG text of charts side by side. Each has this size, in pixels."""
+    """Return an SVG file's text with charts side by side.
+
+    Args:
+        charts: Charts to draw.
+        width: Width of each chart, pixels.
+        height: Height of each chart, pixels.
+    """
     template = templates().get_template("charts.svg")
     return template.render(charts=charts, width=width, height=height)
 
@@ -311,7 +317,7 @@ def _maybe(place: _Place, value: float | None) -> str | None:
 
 
 def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
-    """Return the path of a line, broken at missing values."""
+    """Return the path data of a line, interrupted at missing values."""
     parts: list[str] = []
     pen = "M"
     for place, height in zip(places, heights, strict=True):
@@ -326,7 +332,7 @@ def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
 def _band(
     places: Sequence[str], lows: Sequence[str | None], highs: Sequence[str | None]
 ) -> str:
-    """Return the path of the area between two lines, broken at missing values."""
+    """Return the path data of a band, interrupted at missing values."""
     pieces: list[list[tuple[str, str, str]]] = [[]]
     for place, low, high in zip(places, lows, highs, strict=True):
         if low is None or high is None:

@@ -1,4 +1,4 @@
-"""Sections with curves: learning, reward terms, terminations and metrics."""
+"""Report sections with curves: learning, reward terms, terminations and metrics."""
 
 import itertools
 import math
@@ -13,14 +13,14 @@ from mjlab.report.words import DASH, TIMES, Title, counted, number, title_of
 from mjlab.runs.metrics import Series
 
 MOST_POINTS = 480
-"""Maximum number of points of a curve drawn without aggregation."""
+"""Maximum number of points of a curve that is drawn without averaging."""
 
 STRETCHES = 240
-"""Number of intervals to which a longer curve is reduced. Each is about two pixels
+"""Number of intervals over which longer curves are averaged, each about two pixels
 wide."""
 
 TAIL = 0.1
-"""Final fraction of the run over which the comparison of reward terms is averaged."""
+"""Last fraction of the run over which reward terms are averaged for comparison."""
 
 _BLUE, _RED = 0, 1
 _TIMES = {"Perf/collect_s": "acting", "Perf/learn_s": "learning"}
@@ -32,7 +32,7 @@ _TRAINING = ("Train/mean_episode_length", "Train/mean_step_reward", "Train/episo
 _SPEED = "Perf/steps_per_s"
 _NO_EPISODE = "no finished episode yet"
 _ELSEWHERE = ("Perf/seconds", "Train/env_steps")
-"""Totals that are not drawn as curves: they are shown at the top of the page."""
+"""Metrics that are shown at the top of the page instead of as curves."""
 
 
 def curves(
@@ -44,14 +44,14 @@ def curves(
     colour: int = _BLUE,
     **look: Any,
 ) -> Chart:
-    """Return a chart of series over iterations.
+    """Return a chart of metrics over iterations.
 
     Args:
-        series: The series. Without a `title` the first one names the chart.
-        record: The run.
-        title: The title of the chart.
-        labels: The label of each series, if there are several.
-        colour: Colour index of the first series.
+        series: Metrics to draw.
+        record: Data of the run.
+        title: Title of the chart. None uses the title of the first metric.
+        labels: Legend labels of the metrics, if there are several.
+        colour: Colour index of the first metric.
         look: Further arguments of `Chart`.
     """
     names = labels or [""] * len(series)
@@ -78,9 +78,9 @@ def _chart(
 
 
 def _line(series: Series, label: str, colour: int) -> ChartLine:
-    """Return the line of a series; a long series is reduced to intervals.
+    """Return the line of a metric.
 
-    Extremes are kept: the spread of an interval covers all its values.
+    Long series are averaged over intervals, with a band from minimum to maximum.
     """
     columns: dict[str, Any] = {"x": series.iterations, "y": series.values}
     if len(series.iterations) > MOST_POINTS:
@@ -112,7 +112,7 @@ def _stretches(series: Series) -> dict[str, Any]:
 
 
 def _said(series: Series) -> str:
-    """Return a description of a series for screen readers."""
+    """Describe a metric for screen readers."""
     numbers = series.finite
     gaps = f", {counted(len(series.bad), 'value')} not finite" if series.bad else ""
     if not numbers:
@@ -161,14 +161,14 @@ class Rewards:
     """Contents of the report section on reward terms."""
 
     balance: Bars | None
-    """Bars of the terms' recent contributions."""
+    """Bars that compare the terms over the last iterations; None without values."""
 
     charts: list[Chart]
-    """Curve of each term."""
+    """One chart per term."""
 
 
 def rewards(record: Record) -> Rewards | None:
-    """Return the contents of the section on reward terms; None without reward terms."""
+    """Return the report section on reward terms; None if there are no terms."""
     weights = _weights(record)
     series = {
         s.name.partition("/")[2]: s for s in record.metrics.group("Episode_Reward")
@@ -205,7 +205,7 @@ def _reward_chart(
 def _balance(
     names: Iterable[str], series: dict[str, Series], record: Record
 ) -> Bars | None:
-    """Return bars of the terms' recent contributions, the largest first."""
+    """Return bars of the terms' means over the last iterations, largest first."""
     first, last = record.span.first, record.span.last
     start = last - int(TAIL * (last - first))
     found = {name: series[name].tail_mean(start) for name in names if name in series}
@@ -221,7 +221,7 @@ def _balance(
 
 
 def terminations(record: Record) -> Chart | None:
-    """Chart of the terminations that ended episodes."""
+    """Return a chart of the fraction of episodes that each termination ended."""
     found = record.metrics.group("Episode_Termination")
     if not found:
         return None
@@ -242,7 +242,7 @@ _KNOWN += ("Episode_Reward", "Episode_Termination")
 
 
 def others(record: Record) -> list[Chart]:
-    """Charts of metrics whose group has no section of its own."""
+    """Return charts of metrics that no other section shows."""
     shown = {*_MAIN, *_TRAINING, *_TIMES, *_ELSEWHERE, _SPEED}
     return [
         curves([one], record)

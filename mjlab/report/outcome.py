@@ -1,4 +1,4 @@
-"""Data of the sections without curves: evaluations, health, videos, files."""
+"""Report sections without training curves: evaluations, health, videos and files."""
 
 import base64
 import statistics
@@ -16,7 +16,7 @@ from mjlab.report.words import SHARES, SPREADS, number
 from mjlab.runs.metrics import Series
 
 EMBEDDED = 8_000_000
-"""Maximum total size of the videos in the page, bytes. Other videos are linked."""
+"""Maximum total size of videos that the page embeds, bytes. Other videos are linked."""
 
 _KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 
@@ -29,15 +29,18 @@ CLIPS = {
     "global_ori": "in the world, rad",
     "joint_vel_rms": "joints, rad/s",
 }
-"""Column titles for the metrics of a tracked clip, by key. `pos` and `ori` are
-re-anchored; `global_pos` and `global_ori` are in the world frame."""
+"""Column titles of the tracking errors of a motion clip, by key.
+
+`pos` and `ori` compare bodies after the reference is re-anchored at the robot,
+`global_pos` and `global_ori` in the world frame.
+"""
 
 
 # Scores.
 
 
 def best_score(record: Record) -> tuple[float | None, str]:
-    """Return the best score of the run, and a description of its source."""
+    """Return the best score of the run (None if there is none), and its source."""
     chosen = record.setting("agent.stop.metric")
     names = [chosen] if chosen else list(_SOURCES)
     name = next((name for name in names if name in record.metrics.series), None)
@@ -56,20 +59,20 @@ _SOURCES = {"Eval/mean_reward": "evaluation", "Train/mean_reward": "training"}
 
 @dataclass(frozen=True)
 class TrainingScores:
-    """Evaluations during training, the reward first."""
+    """Evaluations during training, as charts and as a table. The reward comes first."""
 
     charts: list[Chart]
-    """Curve of each metric."""
+    """One chart per metric."""
 
     columns: list[str]
     """Column titles of the table."""
 
     rows: list[list[str]]
-    """Metrics of each evaluation, as text."""
+    """Table cells, one row per evaluation."""
 
 
 def scores(record: Record) -> TrainingScores | None:
-    """Return the evaluations during training."""
+    """Return the evaluations during training, None if there are none."""
     found = record.metrics.group("Eval")
     found.sort(key=lambda one: one.name != "Eval/mean_reward")
     columns = [dict(zip(one.iterations, one.values, strict=True)) for one in found]
@@ -83,7 +86,7 @@ def scores(record: Record) -> TrainingScores | None:
 
 
 def typical_speed(record: Record) -> float | None:
-    """Return the median of steps per second; None without figures."""
+    """Return the median of environment steps per second, None if unknown."""
     found = record.metrics.series.get("Perf/steps_per_s")
     return statistics.median_high(found.finite) if found and found.finite else None
 
@@ -93,16 +96,16 @@ def typical_speed(record: Record) -> float | None:
 
 @dataclass(frozen=True)
 class GaitResult:
-    """Gait measures of a walking policy."""
+    """Gait metrics of a walking policy, and their comparison with limits."""
 
     tables: list[Table]
-    """Measures and tracking errors."""
+    """Tables of gait metrics and tracking errors."""
 
     verdict: str
-    """Verdict on the gait, natural or not, as a sentence."""
+    """Sentence that says whether the gait is natural."""
 
     failures: list[str]
-    """Gait measures that exceed the limits."""
+    """Descriptions of the metrics outside their limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,25 +113,25 @@ class EvaluationResult:
     """Result of `evaluate.py`. Entries with an unexpected type are omitted."""
 
     file: str
-    """Path relative to the page."""
+    """Path of the result file, relative to the page."""
 
     data: dict[str, Any]
-    """Content of the file."""
+    """Content of the result file."""
 
     spreads: dict[str, dict[str, Any]]
-    """Statistics of the episodes, by name."""
+    """Statistics over episodes, by displayed name."""
 
     shares: dict[str, float]
-    """Fractions of the episodes, by name."""
+    """Fractions of episodes, by displayed name."""
 
     ended_by: dict[str, Any]
     """Number of episodes by termination term."""
 
     clips: dict[str, dict[str, Any]]
-    """Tracking errors by clip."""
+    """Tracking errors by motion clip."""
 
     gait: GaitResult | None
-    """Gait measures of a walking policy."""
+    """Gait metrics, None for policies that do not walk."""
 
     @property
     def policy(self) -> str:
@@ -137,14 +140,14 @@ class EvaluationResult:
 
     @property
     def settings(self) -> list[str]:
-        """Differences between the evaluated environment and the run's environment."""
+        """Differences of the evaluated environment from the run's, as text."""
         settings = self.data.get("settings") or {}
         changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
         return [*changed, *(f"no {name}" for name in self.data.get("disabled") or [])]
 
 
 def evaluations(record: Record) -> list[EvaluationResult]:
-    """Return the results of `evaluate.py`."""
+    """Return the results of `evaluate.py` in the run's folder."""
     return [_evaluation(name, data) for name, data in record.evaluations.items()]
 
 
@@ -181,7 +184,7 @@ def _gait(worlds: Any) -> GaitResult | None:
 
 
 def _is_gait(worlds: Any) -> bool:
-    """True if `worlds` has the layout of gait measures by condition and command."""
+    """Return whether a value has gait metrics by condition and command."""
     if not isinstance(worlds, dict) or not worlds or worlds.keys() - ERRORS.keys():
         return False
     by_command = list(worlds.values())
@@ -201,20 +204,20 @@ class Faults:
     """Faults that were recorded in the run."""
 
     charts: list[Chart]
-    """Counters of faults that are not zero."""
+    """Charts of fault counters that are not always zero."""
 
     bad: list[Series]
-    """Metrics with non-finite values."""
+    """Metrics with NaN or infinite values."""
 
     dumps: dict[str, int]
-    """Sizes of world dumps, by path relative to the page."""
+    """Sizes of dumps, bytes, by path relative to the page."""
 
     is_well: bool
-    """True if no fault was recorded."""
+    """Whether the run has no faults."""
 
 
 def health(record: Record) -> Faults:
-    """Return the faults in the run."""
+    """Collect the faults of the run."""
     metrics = record.metrics
     counters = [one for one in metrics.group("Health") if any(one.finite)]
     bad = [one for one in metrics.series.values() if one.bad]
@@ -233,23 +236,23 @@ def health(record: Record) -> Faults:
 
 @dataclass(frozen=True)
 class VideoEntry:
-    """Video of the policy."""
+    """Video of the policy, embedded in the page or linked."""
 
     file: str
     """Path relative to the page."""
 
     size: int
-    """Size in bytes."""
+    """Size, bytes."""
 
     source: str
-    """Address of the video, or its content as a data URL."""
+    """Data URL of an embedded video, or address of a linked one."""
 
     is_image: bool
-    """True for an animated image."""
+    """Whether the file is an animated image (GIF)."""
 
 
 def videos(record: Record) -> list[VideoEntry]:
-    """Videos of the policy, newest first."""
+    """Return the videos of the policy, newest first."""
     left = EMBEDDED
     found: list[VideoEntry] = []
     for file in record.videos:
@@ -268,7 +271,10 @@ def videos(record: Record) -> list[VideoEntry]:
 
 
 def files(record: Record) -> dict[str, int]:
-    """Return the sizes of all files in the folder but the report, by relative path."""
+    """Return the sizes of the run's files, bytes, by relative path.
+
+    The report, temporary files and links are omitted.
+    """
     found = {
         _inside(file, record): file.stat().st_size
         for file in sorted(record.folder.rglob("*"))

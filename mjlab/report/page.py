@@ -1,4 +1,4 @@
-"""Complete report page: collects the data for `templates/report.html`."""
+"""Render the report page from `templates/report.html`."""
 
 import time
 from pathlib import Path
@@ -13,23 +13,21 @@ from mjlab.settings.file import Settings
 
 
 def write_report(folder: Path, defaults: Settings | None = None) -> Path:
-    """Write the report of a run into its folder.
+    """Write the report of a run to its folder; return the file.
+
+    The file is written atomically: readers see the old report or the new one.
 
     Args:
-        folder: The run's folder.
-        defaults: The task's settings, for a run that did not store its own defaults.
-
-    Returns:
-        The file.
+        folder: Folder of the run.
+        defaults: Default settings of the task, used if the run did not store them.
     """
     file = folder / REPORT
-    # Written atomically: readers see the old page or the new one.
     write_text(file, render(folder, defaults))
     return file
 
 
 def render(folder: Path, defaults: Settings | None = None) -> str:
-    """Return the report of a run as HTML; see `write_report`."""
+    """Return the report of a run as HTML, with the arguments of `write_report`."""
     start = time.perf_counter()
     record = read_record(folder, defaults)
     files = outcome.files(record)

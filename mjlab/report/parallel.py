@@ -1,4 +1,4 @@
-"""Parallel coordinates: one line per trial through its value on every axis."""
+"""Parallel-coordinates charts: each trial is a line through its values on all axes."""
 
 import itertools
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from mjlab.report.chart import HEIGHT, WIDTH
 
 _CURVE = 0.4
-"""Fraction of the distance between two axes at which the curve's control point lies."""
+"""Distance of a curve's control points from its ends, as a fraction of the distance
+between two axes."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class AxisLine:
-    """Line through the axes on which it has a value."""
+    """Line of one trial."""
 
     places: Sequence[float | None]
-    """Position on each axis, from 0 at the bottom to 1."""
+    """Position on each axis, from 0 at the bottom to 1. None skips the axis."""
 
     classes: str
     """CSS classes of the line."""
@@ -37,25 +38,25 @@ class AxisLine:
 
 @dataclass(frozen=True)
 class Parallel:
-    """Axes from left to right, with all lines; later lines are drawn on top."""
+    """Parallel-coordinates chart."""
 
     axes: Sequence[Axis]
     """Axes from left to right."""
 
     lines: Sequence[AxisLine]
-    """Lines in drawing order."""
+    """Lines in drawing order; later lines are on top."""
 
     said: str
     """Description of the drawing, for screen readers."""
 
     @property
     def placed(self) -> list[tuple[float, Axis]]:
-        """Axes with their positions, from 0 at the left to 1."""
+        """Horizontal position of each axis, from 0 at the left to 1, and the axis."""
         most = max(1, len(self.axes) - 1)
         return [(index / most, axis) for index, axis in enumerate(self.axes)]
 
     def outline(self, line: AxisLine) -> str:
-        """Return the path data of a line."""
+        """Return the SVG path data of a line."""
         points = [
             (WIDTH * x, HEIGHT * (1.0 - place))
             for (x, _), place in zip(self.placed, line.places, strict=True)

@@ -1,4 +1,4 @@
-"""Read a run's folder, even if files are missing or damaged."""
+"""Read the folder of a run for its report, even if files are missing or damaged."""
 
 import datetime
 import json
@@ -20,16 +20,16 @@ FINDINGS = "doctor.json"
 """File name of the doctor's findings."""
 
 QUIET = 120.0
-"""Seconds without new metrics after which the process of a running run is reported as
-possibly dead."""
+"""Time without new metrics, s, after which the report warns that a running training
+process can be dead."""
 
 _FAULTS = ("dumps", "nan")
-"""Folders of world dumps."""
+"""Names of folders with dumps."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """Range of the recorded iterations of a run."""
+    """Range of iterations with metrics."""
 
     first: int
     """First iteration with metrics."""
@@ -46,47 +46,47 @@ class Record:
     """Data read from a run's folder for its report."""
 
     folder: Path
-    """The folder."""
+    """Folder of the run."""
 
     info: dict[str, Any]
-    """`run.json`: task, command, versions, status and its reason. The status is "died"
-    if the file says "running" and the process no longer exists."""
+    """Content of `run.json`. The status is "died" if the file says "running" but the
+    process no longer exists."""
 
     metrics: Metrics
     """Training metrics in `metrics.jsonl`."""
 
     age: float | None
-    """Seconds since the last metrics were written."""
+    """Time since the last metrics were written, s. None if there are no metrics."""
 
     config: Settings | None
-    """Settings in `config.json`; None if it is missing or damaged."""
+    """Settings in `config.json`. None if the file is missing or damaged."""
 
     defaults: Settings | None = None
-    """Settings of the task before the user's changes; None if unknown."""
+    """Settings of the task before the user's changes. None if unknown."""
 
     defaults_from: str = ""
-    """Description of the source of the defaults."""
+    """Description of the source of `defaults`."""
 
     evaluations: dict[str, dict[str, Any]]
-    """Results of `evaluate.py`, by file."""
+    """Results of `evaluate.py`, by file name."""
 
     findings: dict[str, Any]
-    """Findings of the doctor, empty if it did not run."""
+    """Content of the doctor's file, empty if the doctor has not run."""
 
     error: str
-    """Traceback of a failed run."""
+    """Traceback of a failed run, "" if it did not fail."""
 
     best: dict[str, Any]
-    """Manifest of the best checkpoint, empty without one."""
+    """Manifest of the best checkpoint, empty if there is none."""
 
     videos: list[Path]
     """Videos in the folder, newest first."""
 
     dumps: list[Path]
-    """Dumps of worlds with faults."""
+    """Dumps of environments with faults."""
 
     faults: list[str]
-    """Files that exist but could not be read."""
+    """Files that could not be read, each with the error."""
 
     @property
     def span(self) -> Span:
@@ -99,11 +99,11 @@ class Record:
 
     @property
     def is_quiet(self) -> bool:
-        """True without new metrics for `QUIET` seconds: the process can be dead."""
+        """Whether no metrics were written for `QUIET` seconds."""
         return self.age is not None and self.age > QUIET
 
     def setting(self, path: str) -> Any:
-        """Return a value of the configuration by its path; None if missing."""
+        """Return a setting by its path, None if it is missing."""
         return self.config and self.config.values.get(path)
 
 
@@ -111,8 +111,8 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
     """Read a run's folder.
 
     Args:
-        folder: The folder.
-        defaults: The task's settings, for a run that did not store its own defaults.
+        folder: Folder of the run.
+        defaults: Default settings of the task, used if the run did not store them.
     """
     faults: list[str] = []
     check_contained(folder, RunError)
@@ -149,7 +149,7 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
 
 
 def _read(path: Path, faults: list[str]) -> dict[str, Any]:
-    """Return the object in a JSON file, empty if the file is missing."""
+    """Return the object in a JSON file, empty if the file is missing or damaged."""
     if not path.is_file():
         return {}
     try:
@@ -163,7 +163,7 @@ def _read(path: Path, faults: list[str]) -> dict[str, Any]:
 
 
 def _read_settings(path: Path, faults: list[str]) -> Settings | None:
-    """Return the settings in a file, None if the file is missing."""
+    """Return the settings in a file, None if the file is missing or damaged."""
     if not path.is_file():
         return None
     try:

@@ -1,4 +1,4 @@
-"""Axis scales: positions of values, and round tick values."""
+"""Axis scales: convert values to positions, and choose round tick values."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Kind = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Scale:
-    """Linear or logarithmic range of values."""
+    """Linear or logarithmic scale of an axis."""
 
     low: float
     """Value at position 0."""
@@ -30,7 +30,7 @@ class Scale:
         return (math.log(value) - low) / (high - low)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Return at most `most` round tick values, with their labels."""
+        """Return about `most` round tick values, with their labels."""
         if self.kind == "log":
             return [(value, number(value)) for value in self._round_ratios(most)]
         step = _round_step((self.high - self.low) / most)
@@ -53,8 +53,12 @@ def scale_for(
 ) -> Scale:
     """Return a scale with a margin around the values.
 
-    Zero is included if it is close enough for the values to stay readable, and always
-    with `with_zero`.
+    Args:
+        low: Smallest value.
+        high: Largest value.
+        kind: Linear or logarithmic.
+        with_zero: Whether to include zero in any case. Otherwise, a linear scale
+            includes zero if it is closer than half of the range.
     """
     if kind == "log":
         return Scale(low / 1.2, high * 1.2, "log")
@@ -64,7 +68,7 @@ def scale_for(
         room = abs(low) * 0.5 or 1.0
         return Scale(low - room, high + room)
     room = 0.06 * (high - low)
-    # No margin beyond a bound of zero.
+    # Add no margin beyond zero.
     low, high = low - room if low else 0.0, high + room if high else 0.0
     return Scale(low, high) if math.isfinite(high - low) else Scale(low / 2, high / 2)
 

@@ -1,4 +1,4 @@
-"""Configuration section: the user's changes, and all settings."""
+"""Report section on settings: the user's changes, and all values."""
 
 import json
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from mjlab.report.record import Record
 from mjlab.settings.file import Settings
 
 Difference = tuple[str, str, str]
-"""Path, default and value of the run, as text."""
+"""Path of a setting, its default and its value in the run, as text."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """Settings of a run, with the differences from the defaults."""
+    """Settings of a run, and their differences from the defaults."""
 
     rows: dict[str, str]
-    """Values as text, by path."""
+    """Values as text, by path of the setting."""
 
     differences: list[Difference]
     """Differences from the defaults."""
@@ -29,7 +29,7 @@ class Configuration:
 
     @property
     def roots(self) -> dict[str, dict[str, str]]:
-        """Rows by the first part of the path, such as "env"."""
+        """Values grouped by the first part of the path, such as "env"."""
         found: dict[str, dict[str, str]] = {}
         for path, text in self.rows.items():
             found.setdefault(_root(path), {})[path] = text
@@ -37,7 +37,7 @@ class Configuration:
 
 
 def configuration(record: Record) -> Configuration | None:
-    """Return the settings of a run; None if they are unknown."""
+    """Return the report section on settings, None if the settings are unknown."""
     if record.config is None:
         return None
     defaults = record.defaults
@@ -46,7 +46,10 @@ def configuration(record: Record) -> Configuration | None:
 
 
 def differences(default: Settings, present: Settings) -> Iterator[Difference]:
-    """Yield every path that differs; a missing part is listed without its contents."""
+    """Yield the settings that differ.
+
+    A part that is missing on one side, such as a term, is listed without its settings.
+    """
     before, after = _rows(default), _rows(present)
     differing = [
         path
@@ -62,7 +65,7 @@ def differences(default: Settings, present: Settings) -> Iterator[Difference]:
 
 
 def _are_equal(one: Any, other: Any) -> bool:
-    """Return True for equal numbers with different text, such as 1 and 1.0."""
+    """Return whether two values are equal numbers, such as 1 and 1.0."""
     are_numbers = all(type(value) in (int, float) for value in (one, other))
     return are_numbers and one == other
 
@@ -81,7 +84,7 @@ def _root(path: str) -> str:
 
 
 def words(value: Any) -> str:
-    """Return a value of a settings file as text."""
+    """Format a value of a settings file for the report."""
     if isinstance(value, list):
         inside = ", ".join(map(words, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"

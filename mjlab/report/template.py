@@ -1,4 +1,4 @@
-"""Render pages with Jinja templates. They contain all HTML; Python prepares data."""
+"""Render pages with Jinja. Templates contain all HTML, Python only prepares data."""
 
 import base64
 import datetime
@@ -13,16 +13,17 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from mjlab.report import words
 
 _SHARED = "mjlab.report"
-"""Package whose templates all pages share."""
+"""Package with the templates that all pages share."""
 
 
 def render_page(name: str, *, start: float, package: str = _SHARED, **data: Any) -> str:
-    """Return a page whose template extends `page.html`.
+    """Render a page whose template extends `page.html`.
 
     Args:
         name: File name of the template.
-        start: Value of `time.perf_counter()` when the work on the page began.
-        package: Package that has the template in its folder `templates`.
+        start: Value of `time.perf_counter()` before the page's data were collected. The
+            page shows the time since then.
+        package: Package with the template in its folder `templates`.
         data: Variables of the template.
     """
     written = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
@@ -35,7 +36,7 @@ def render_page(name: str, *, start: float, package: str = _SHARED, **data: Any)
 
 @functools.cache
 def templates(package: str = _SHARED) -> Environment:
-    """Return the templates of a package, and those that all pages share."""
+    """Return a Jinja environment with templates of a package and shared templates."""
     packages = dict.fromkeys([package, _SHARED])
     found = Environment(
         loader=ChoiceLoader([PackageLoader(one) for one in packages]),
@@ -62,11 +63,11 @@ def templates(package: str = _SHARED) -> Environment:
 
 
 def address(inside: str) -> str:
-    """Return the address of a file, from its path relative to the page."""
-    # Without "./", a colon in a name would be read as a URL scheme.
+    """Return the URL of a file, from its path relative to the page."""
+    # Without "./", browsers read a name with a colon as a URL scheme.
     return f"./{quote(inside)}"
 
 
 def _sha256(text: str) -> str:
-    """Return the SHA-256 of a text in base64, for the content security policy."""
+    """Return the base64 SHA-256 of a script, for the content security policy."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

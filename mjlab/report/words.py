@@ -1,4 +1,4 @@
-"""Formatting of numbers, times and names for readers."""
+"""Format numbers, times and names for pages."""
 
 import datetime
 import math
@@ -11,7 +11,11 @@ DASH = "\N{EN DASH}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Format a number with `digits` significant digits and a typographic minus sign."""
+    """Format a number with a typographic minus sign, such as "1.235M".
+
+    The number has `digits` significant digits. None, NaN and infinity give "not
+    finite".
+    """
     if value is None or not math.isfinite(value):
         return "not finite"
     size = abs(value)
@@ -35,12 +39,12 @@ def whole(value: float) -> str:
 
 
 def share(value: float | None) -> str:
-    """Format a fraction in percent."""
+    """Format a fraction in percent; "unknown" for None."""
     return "unknown" if value is None else f"{value:.1%}".replace(".0%", "%")
 
 
 def duration(seconds: float) -> str:
-    """Format a duration in its two largest units."""
+    """Format a duration in its two largest units, such as "2 h 5 min"."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     left = round(seconds)
@@ -53,7 +57,7 @@ def duration(seconds: float) -> str:
 
 
 def file_size(size: int) -> str:
-    """Format the size of a file with its unit."""
+    """Format a file size, bytes, such as "1.5 MB"."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
@@ -76,7 +80,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def command_lines(command: str) -> str:
-    """Break a shell command into lines, one for each option."""
+    """Break a shell command into lines, with one option per line."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -90,35 +94,35 @@ def _trimmed(digits: str) -> str:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-# Names of figures.
+# Displayed names.
 
 SPREADS = {
     "return": "return",
     "length_steps": "length, steps",
     "length_s": "length, s",
 }
-"""Figures of an evaluation's episodes, by key in its file."""
+"""Displayed names of statistics over episodes, by key in an evaluation file."""
 
 SHARES = {
     "falls": "falls",
     "success_once": "success once",
     "success_at_end": "success at end",
 }
-"""Fractions of an evaluation's episodes, by key."""
+"""Displayed names of fractions of episodes, by key in an evaluation file."""
 
 
 @dataclass(frozen=True)
 class Title:
-    """Displayed name of a figure."""
+    """Displayed name of a metric."""
 
     text: str
-    """Displayed text."""
+    """Displayed name."""
 
     unit: str
-    """Unit of its values."""
+    """Unit of the values, or a short explanation."""
 
     is_term: bool = False
-    """True if it is the name of a term in the configuration."""
+    """Whether the name is an identifier, which is shown in a code font."""
 
 
 _TITLES = {
@@ -136,7 +140,7 @@ _TITLES = {
     "Perf/learn_s": Title("learning", "s"),
     "Eval/mean_reward": Title("Episode reward", "sum over the episode"),
     "Eval/mean_episode_length": Title("Episode length", "steps"),
-    "Eval/finished": Title("Episodes that timed out", "share"),
+    "Eval/finished": Title("Episodes that timed out", "fraction"),
     "Health/nonfinite": Title("Non-finite values", "world steps per iteration"),
     "Health/overflow": Title("Overflow", "events so far"),
 }
@@ -150,7 +154,7 @@ _UNITS = {
 
 
 def title_of(name: str) -> Title:
-    """Return the displayed name of a figure of `metrics.jsonl`."""
+    """Return the displayed name of a metric in `metrics.jsonl`."""
     if name in _TITLES:
         return _TITLES[name]
     group, _, rest = name.partition("/")

@@ -21,7 +21,7 @@ BEST = "best"
 """Name of the best checkpoint."""
 
 COMING = ".next.json"
-"""Suffix of a manifest that is being written."""
+"""Suffix of a new manifest, before it replaces the old one."""
 
 REMEDY = "Use another checkpoint of the run, or copy the run's folder again."
 """Advice for a damaged checkpoint."""
@@ -48,11 +48,11 @@ class Checkpoints:
         self._keep = keep
 
     def path(self, iteration: int) -> Path:
-        """Return the path of the checkpoint of an iteration."""
+        """Return the path of an iteration's checkpoint."""
         return self.folder / f"model_{iteration:06d}.pt"
 
     def iterations(self) -> list[int]:
-        """Return the iterations with a manifest, newest first."""
+        """Return the iterations that have a checkpoint with manifest, newest first."""
         if not self.folder.is_dir():
             return []
         found = (_NAME.fullmatch(file.name) for file in self.folder.iterdir())
@@ -80,7 +80,10 @@ class Checkpoints:
         return path if find_fault(path) is None else None
 
     def prune(self) -> None:
-        """Delete old checkpoints, manifests first, so no incomplete one is listed."""
+        """Delete all but the newest checkpoints.
+
+        Manifests are deleted first, so that no incomplete checkpoint is listed.
+        """
         for iteration in self.iterations()[self._keep or None :] if self._keep else []:
             self.path(iteration).with_suffix(".json").unlink(missing_ok=True)
             for file in self.folder.glob(f"model_{iteration:06d}.*pt"):
@@ -93,11 +96,14 @@ class Checkpoints:
 
 
 def find_checkpoint(place: Path, *, best: bool = False) -> Path:
-    """Return a checkpoint file, given the file, its folder, or its run's folder.
+    """Return a checkpoint file.
 
     Args:
-        place: The file or folder.
+        place: A checkpoint file, a folder of checkpoints, or a run's folder.
         best: Prefer the best checkpoint of a folder over the newest.
+
+    Raises:
+        CheckpointError: If a folder has no complete checkpoint.
     """
     place = Path(place)
     if place.is_file():
@@ -111,7 +117,7 @@ def find_checkpoint(place: Path, *, best: bool = False) -> Path:
 
 
 def find_fault(path: Path) -> str | None:
-    """Check a checkpoint against its manifest; return its fault, None if intact."""
+    """Check a checkpoint against its manifest; return the fault, None if intact."""
     try:
         manifest = read_manifest(path)
     except CheckpointError:
@@ -131,7 +137,10 @@ def find_fault(path: Path) -> str | None:
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
-    """Return the manifest of a checkpoint, None if there is none."""
+    """Return the manifest of a checkpoint, None if it has none.
+
+    A new manifest that matches the checkpoint takes precedence over the old one.
+    """
     coming, file = path.with_suffix(COMING), path.with_suffix(".json")
     if coming.is_file() and path.is_file():
         manifest = read_object(coming, _MANIFEST, CheckpointError, remedy=REMEDY)

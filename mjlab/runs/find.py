@@ -26,7 +26,7 @@ LOGS = Path("logs")
 """Default folder of all runs (--logs)."""
 
 WANDB = "wandb:"
-"""Prefix of a Weights & Biases artifact."""
+"""Prefix of Weights & Biases artifacts."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,15 @@ def find(
     shipped: bool = True,
     advice: str = "",
 ) -> Found:
-    """Find the run, checkpoint or file that a user names; see the module for forms.
+    """Find the run, checkpoint or ONNX file that a user names.
+
+    The module's docstring lists the accepted forms.
 
     Args:
         place: Argument of the user.
         logs: Folder of all runs.
-        task: Find runs of this task only.
-        shipped: Use the run that ships with a task if the user has no run of it.
+        task: Find only runs of this task.
+        shipped: Use the run that ships with a task if the user has no run of the task.
         advice: Text after the `train.py` command in the error, such as ", or ...".
 
     Raises:
@@ -113,7 +115,7 @@ def find(
 
 
 def _starts(place: str, logs: Path, task: str | None) -> Iterator[Path]:
-    """Yield the paths that the user's argument can mean, the most likely first."""
+    """Yield the paths that the user's argument can mean, in order of precedence."""
     if task is not None:
         yield logs / task / place
     if task is None or place != LATEST:
@@ -129,7 +131,12 @@ def _starts(place: str, logs: Path, task: str | None) -> Iterator[Path]:
 
 
 def _folder_of(place: Path) -> Path | None:
-    """Return a run's folder, given the folder, a part of it, or a folder of runs."""
+    """Return the folder of a run, None if there is none.
+
+    Args:
+        place: The run's folder, a folder or file inside it, or a folder of runs with a
+            link "latest".
+    """
     if place.is_file():
         candidates = place.absolute().parents[:2]
     elif place.is_dir():
@@ -184,7 +191,7 @@ def _task_in(place: str) -> str:
 
 
 def _names_beside(file: Path) -> str:
-    """Return a sentence that lists the policies in the folder of the missing file."""
+    """Suggest policies in the folder of a missing file; "" if there are none."""
     names = [f"{name}.pt" for name in Checkpoints(file.parent).names()]
     if file.suffix != ".pt":
         names = sorted(each.name for each in file.parent.glob(f"*{file.suffix}"))

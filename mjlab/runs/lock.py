@@ -1,4 +1,4 @@
-"""Lock a folder, so that only one process at a time trains in a run."""
+"""Lock the folder of a run, so that only one process at a time trains in it."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -14,13 +14,15 @@ LOCK = ".lock"
 def locked(folder: Path, refusal: Callable[[], Exception]) -> Iterator[None]:
     """Lock a folder against other processes, until the block or this process ends.
 
+    On Windows, nothing is locked.
+
     Args:
-        folder: The folder.
+        folder: Folder to lock.
         refusal: Returns the error to raise if another process holds the lock.
     """
     try:
         import fcntl
-    except ImportError:  # Windows has no file locks of this kind.
+    except ImportError:  # Windows has no `fcntl`.
         yield
         return
     with saying_why(folder):
@@ -34,13 +36,15 @@ def locked(folder: Path, refusal: Callable[[], Exception]) -> Iterator[None]:
 
 
 def is_abandoned(folder: Path) -> bool:
-    """Return True if the process that locked the folder has ended."""
+    """Return whether the process that locked the folder has ended.
+
+    False if the folder was never locked, or if locks are not supported.
+    """
     try:
         import fcntl
 
         with (folder / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    # Locks are not supported, the file is missing, or it is locked.
     except (ImportError, OSError):
         return False
     return True

@@ -1,4 +1,4 @@
-"""Training metrics, read from `metrics.jsonl`."""
+"""Read training metrics from `metrics.jsonl`."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 METRICS = "metrics.jsonl"
-"""Name of the file, with one line per iteration."""
+"""Name of the metrics file, which has one line per iteration."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Series:
     """Iterations with a value, ascending."""
 
     values: list[float | None]
-    """Values, None for non-finite values."""
+    """Values at these iterations, None for NaN and infinite values."""
 
     @property
     def finite(self) -> list[float]:
@@ -46,7 +46,7 @@ class Series:
         return math.fsum(chosen) / len(chosen) if chosen else None
 
     def best(self) -> tuple[int, float] | None:
-        """Return iteration and value of the maximum; of equal values, the first."""
+        """Return iteration and value of the (first) maximum, None without values."""
         pairs = zip(self.iterations, self.values, strict=True)
         found = [(i, value) for i, value in pairs if value is not None]
         return max(found, key=lambda pair: pair[1], default=None)
@@ -63,13 +63,13 @@ class Metrics:
     """Iterations in the file, ascending."""
 
     joins: list[int]
-    """Iterations after which the run was resumed and later lines were superseded."""
+    """Last iteration before each resume that replaced later lines."""
 
     damaged: int
     """Number of invalid lines, not counting an incomplete last line."""
 
     def group(self, *prefixes: str) -> list[Series]:
-        """Return the series of groups; the group is the name up to the slash."""
+        """Return the series of groups, such as "Train" for "Train/mean_reward"."""
         return [s for s in self.series.values() if s.name.split("/")[0] in prefixes]
 
     def last(self, name: str) -> float | None:
@@ -78,10 +78,9 @@ class Metrics:
 
 
 def read_metrics(path: Path) -> Metrics:
-    """Read a metrics file. It can be missing, or still be written by a training run.
+    """Read a metrics file. A missing file is empty; an incomplete last line is ignored.
 
-    If iterations were repeated after a resume, the repeated lines replace the earlier
-    lines of the same and of later iterations.
+    After a resume, new lines replace earlier lines of the same and later iterations.
     """
     lines, damaged = _lines(path)
     kept: list[dict[str, Any]] = []

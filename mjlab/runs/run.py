@@ -1,8 +1,8 @@
-"""Run: a task, its settings, and all results, in one folder.
+"""Folder of a run, with the task, its settings and all results.
 
     logs/<task>/<time>_<name>/
         run.json        command, git, versions, hardware, seed, status and its reason
-        config.json     the task's id, and the values of environment and learner
+        config.json     task id, and settings of environment and agent
         metrics.jsonl   metrics, one line per iteration
         checkpoints/ videos/ export/ dumps/ report.html
 
@@ -48,16 +48,16 @@ LATEST = "latest"
 """Name of the link to the newest run."""
 
 INFO = "run.json"
-"""File that marks a folder as a run."""
+"""Name of the file that marks a folder as a run."""
 
 VIDEO_SUFFIXES = (".mp4", ".webm", ".gif")
-"""Suffixes of videos that a browser shows."""
+"""Suffixes of video files that browsers can play."""
 
 VIDEOS = "videos"
-"""Folder of a run's videos. Its subfolder `train` has videos of the training."""
+"""Name of a run's video folder. Its subfolder `train` has videos from training."""
 
 KEPT_DEFAULTS = "defaults.json"
-"""File with the task's configurations before the user's changes."""
+"""Name of the file with the task's configurations before the user's changes."""
 
 RUN_ENTRIES = {
     "name": str,
@@ -82,12 +82,12 @@ class RunError(ValueError):
 
 
 class Run:
-    """Task and settings, with a folder of checkpoints, metrics and reports."""
+    """Training run in a folder: task, settings, checkpoints, metrics and reports."""
 
     def __init__(self, path: Path) -> None:
-        """Open the folder of a run. `mjlab.runs.find` also finds a run by its name."""
+        """Open the folder of a run. To open a run by name, use `mjlab.runs.find`."""
         self.path = Path(path)
-        """The folder."""
+        """Folder of the run."""
 
     @classmethod
     def create(
@@ -102,12 +102,12 @@ class Run:
         """Create a folder for a new run.
 
         Args:
-            root: The folder of all runs, such as "logs".
+            root: Folder of all runs, such as "logs".
             task: Task id.
-            name: Optional name, chosen by the user.
+            name: Optional name of the run, which is appended to the folder name.
             configs: Configurations by name, for `config.json`. If the task is
                 installed, they must have its terms and classes.
-            seed: The seed in use.
+            seed: Random seed of the run.
         """
         text = task_text(task, configs)
         now = datetime.datetime.now().astimezone()
@@ -144,7 +144,7 @@ class Run:
 
     @property
     def is_shipped(self) -> bool:
-        """True if the run ships with a task. Its folder is read-only."""
+        """Whether the run ships with a task. Its folder is read-only then."""
         shipped = shipped_with(self.task)
         return shipped is not None and shipped.path.resolve() == self.path.resolve()
 
@@ -169,11 +169,12 @@ class Run:
     def configs(
         self, task: Mapping[str, Any] | None = None, *, accept_changes: bool = False
     ) -> dict[str, Any]:
-        """Build the task's configurations with the values stored in the run, by name.
+        """Build the task's configurations, by name, with the settings of the run.
 
         Args:
-            task: Configurations of a task that is not installed.
-            accept_changes: Use the current task where terms or classes differ.
+            task: Default configurations by name, for a task that is not installed.
+            accept_changes: Use the current task where terms or classes differ, instead
+                of raising an error.
         """
         where = str(self.path / "config.json")
         text = self._config_text()
@@ -191,10 +192,10 @@ class Run:
             raise SettingsFileError(f"{file} is not valid text: {error}.") from error
 
     def saved_config(self, digest: str) -> str:
-        """Return the text of the configuration that a checkpoint was trained with.
+        """Return the text of the configuration with which a checkpoint was trained.
 
         Args:
-            digest: SHA-256 of the configuration's file, as stored in the checkpoint.
+            digest: SHA-256 of the configuration file, as stored in the checkpoint.
 
         Raises:
             RunError: If no file of the run has this digest.
@@ -220,14 +221,14 @@ class Run:
         seed: int | None = None,
         changes: Sequence[str] = (),
     ) -> None:
-        """Record that the run is resumed: iteration, time and command.
+        """Record a resume in `run.json`: iteration, time and command.
 
         Args:
             iteration: Number of finished iterations.
-            config: The new configuration, as text. If it differs from `config.json`,
-                the old file is kept as `config_until_<iteration>.json`.
-            seed: The seed in use from now on. None keeps the seed.
-            changes: Settings that changed, each as "path before -> after".
+            config: Text of the new configuration. If it differs from `config.json`, the
+                old file is renamed to `config_until_<iteration>.json`.
+            seed: Random seed from now on. None keeps the seed.
+            changes: Changed settings, each as "path before -> after".
         """
         file = self.path / "config.json"
         before = file.read_text("utf-8")
@@ -259,7 +260,11 @@ class Run:
             link.unlink(missing_ok=True)
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Lock the folder against other processes until the block or process ends."""
+        """Lock the folder against other processes, until the block or process ends.
+
+        Raises:
+            RunError: If another process is training in the folder.
+        """
         return locked(
             self.path,
             lambda: RunError(
@@ -270,7 +275,10 @@ class Run:
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        """Record status ("stopped" or "failed") and reason if the block raises."""
+        """Record status and reason if the block raises, and write `error.txt`.
+
+        The status is "stopped" after an interrupt or exit, otherwise "failed".
+        """
         try:
             yield
         except BaseException as error:
@@ -279,7 +287,7 @@ class Run:
             status = "stopped" if was_asked else "failed"
             reason = "".join(traceback.format_exception_only(error)).strip()
             text = "".join(traceback.format_exception(error))
-            # If the disk is full, the original error must still be raised.
+            # On a full disk, raise the original error.
             with contextlib.suppress(CannotWriteError):
                 self.finish(status, without_places(reason))
                 write_text(self.path / "error.txt", without_places(text))
@@ -295,8 +303,8 @@ class Run:
 
 
 def videos_in(folder: Path) -> list[Path]:
-    """Return the complete videos of a run's folder, the newest first."""
-    # A video has a name that begins with a dot until it is complete.
+    """Return the complete videos in a run's folder, newest first."""
+    # Names of incomplete videos begin with a dot.
     found = [
         file
         for place in (folder, folder / VIDEOS, folder / VIDEOS / "train")
@@ -314,7 +322,13 @@ def shipped_with(task: str) -> Run | None:
 
 
 def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
-    """Create a folder named after the time and `name`; never reuse an existing one."""
+    """Create a new folder TIME_NAME; if it exists, append a number.
+
+    Args:
+        parent: Folder in which to create the folder.
+        now: Time in the folder name.
+        name: Name of the run, can be empty.
+    """
     stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{plain_name(name)}" if name else "")
     root = parent.parent
     try:
@@ -334,7 +348,7 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
 
 
 def _git(folder: Path) -> dict[str, Any]:
-    """Return the git state of this package and of the user's code.
+    """Return the git state of this package and of the working directory, by name.
 
     Uncommitted changes are written to the folder `git` of the run.
     """

@@ -1,4 +1,4 @@
-"""A task and its settings as text, in runs, dumps and recordings.
+"""Save a task's settings as text in runs, dumps and recordings, and read them.
 
 Reading builds the installed task and sets its leaf values from the text.
 """
@@ -27,13 +27,13 @@ T = TypeVar("T")
 def task_text(
     task_id: str, configs: Mapping[str, Any], *, has_to_fit: bool = True
 ) -> str:
-    """Convert a task's id and configurations to text.
+    """Convert a task id and configurations to text.
 
     Args:
-        task_id: The task's id.
+        task_id: Task id.
         configs: Configurations by name: "env", "agent" or both.
-        has_to_fit: Raise if terms or classes differ from the task. False writes the
-            settings anyway; reading them lists the differences.
+        has_to_fit: Whether to raise if terms or classes differ from the task. If not,
+            an error lists the differences when the text is read.
 
     Raises:
         SettingsFileError: If a value cannot be saved, or the configurations differ from
@@ -52,7 +52,7 @@ def task_text(
 
 
 def settings_digest(text: str) -> str:
-    """Return the SHA-256 by which a checkpoint refers to settings; "" for no text."""
+    """Return the SHA-256 of settings, as stored in checkpoints; "" for no text."""
     return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
@@ -74,18 +74,19 @@ def read_task(
     task: Mapping[str, Any] | None = None,
     accept_changes: bool = False,
 ) -> dict[str, Any]:
-    """Build configurations from the text that `task_text` returned.
+    """Build configurations, by name, from the text of `task_text`.
 
     Args:
-        text: The text.
-        where: Name of the file, for errors.
-        task: The task's configurations by name. None builds the installed task.
-        accept_changes: Use the current task where terms or classes differ.
+        text: Text to read.
+        where: Name of the text's file, for messages.
+        task: Default configurations by name. None builds the installed task.
+        accept_changes: Use the current task where terms or classes differ, instead of
+            raising an error.
 
     Raises:
         UnknownNameError: If the task is not installed.
-        SettingsFileError: If the text is damaged, the task has changed since, or the
-            task is from a file that the user has not named.
+        SettingsFileError: If the text is damaged, the task has changed since it was
+            saved, or the task is from a file that the user has not named.
     """
     task_id, saved = parse_settings(text, where)
     if task is not None:
@@ -105,9 +106,9 @@ def read_task(
 def _check_source(
     task_id: str, file: TaskFile | None, where: str, accept_changes: bool
 ) -> None:
-    """Raise if the task is not available, or its file differs from the saved file.
+    """Raise if the task is not available, or if its file has changed since the save.
 
-    The saved file name can come from another person, so it is printed but not opened.
+    The saved file name can come from an untrusted source, so it is only printed.
     """
     table = entries()
     entry = table.get(task_id)
@@ -146,7 +147,7 @@ def _built(
 
 
 def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
-    """Return the functions that make a configuration, the one for training first."""
+    """Return the functions that build a configuration of a task, for training first."""
     task = load_task(task_id)
     on_cpu = None if task.on_cpu is None else task.on_cpu.rl
     agents = [make for make in (task.rl, on_cpu) if make is not None]
@@ -163,8 +164,8 @@ def _first(makers: list[Callable[[], Any]], attempt: Callable[[Any], T]) -> T:
     """Return the result of the first attempt that succeeds, or raise the first error.
 
     Args:
-        makers: Functions that make a configuration, one for each attempt.
-        attempt: Function to call with the made configuration.
+        makers: Functions that build a configuration, one per attempt.
+        attempt: Function that is called with each configuration.
     """
     errors: list[SettingsFileError] = []
     for make in makers:

@@ -19,7 +19,8 @@ from mjlab.runs.run import INFO, Run, RunError
 from mjlab.safe_names import name_fault, plain_name
 
 Mode = Literal["online", "offline"] | None
-""""online" uploads now, "offline" keeps for `wandb sync`, None uses wandb's setting."""
+""""online" uploads now, "offline" stores locally for `wandb sync`, None lets wandb
+decide."""
 
 KINDS = {
     ".npz": "motion",
@@ -29,7 +30,7 @@ KINDS = {
     ".h5": "recording",
     ".hdf5": "recording",
 }
-"""Artifact types by file suffix; a run's folder is a "model"."""
+"""Artifact types by file suffix. A run's folder has the type "model"."""
 
 _FILES = (INFO, "config.json", "defaults.json", "metrics.jsonl")
 _FILES += ("report.html", "evaluation.json", "export/*", "videos/*", "videos/train/*")
@@ -44,7 +45,7 @@ class WandbError(RunError):
 
 
 def import_wandb() -> Any:
-    """Import wandb, or raise an error with the install command."""
+    """Import wandb; if it is missing, raise an error with the install command."""
     try:
         return importlib.import_module("wandb")
     except ImportError as error:
@@ -65,17 +66,17 @@ def open_run(
 
     Args:
         folder: Folder of wandb's own files.
-        project: The project.
+        project: Name of the project.
         entity: User or team. None selects the account's default.
         mode: Upload mode.
-        offline: Option that keeps everything local, for the error if the user is not
-            logged in.
-        name: Run to continue if it exists. None starts a new one.
+        offline: Command-line option that keeps everything local, for the message if the
+            user is not logged in.
+        name: Name of the run, which is continued if it exists. None starts a new run.
         more: Further arguments of `wandb.init`.
     """
     wandb = import_wandb()
-    # Console output, code, packages and machine data contain names of folders, hosts
-    # and users.
+    # Upload no console output, code, packages or machine data: they contain names of
+    # folders, hosts and users.
     settings = wandb.Settings(
         console="off",
         disable_git=True,
@@ -101,7 +102,7 @@ def open_run(
 
 
 def artifact_of(path: Path) -> Any:
-    """Return the artifact of a run's folder, of a file, or of a folder of motions."""
+    """Return the artifact of a run's folder, a file, or a folder of motions."""
     if path.is_dir():
         check_contained(path, WandbError)
     if (path / INFO).is_file():
@@ -122,7 +123,7 @@ def artifact_of(path: Path) -> Any:
 
 
 def _files_of_run(folder: Path) -> list[Path]:
-    """Return the files that a run needs to be resumed elsewhere, and its results."""
+    """Return the results of a run, and the files needed to resume it elsewhere."""
     newest = Run(folder).checkpoints.newest()
     stems = [BEST, *(() if newest is None else (newest.stem,))]
     patterns = (*_FILES, *(f"checkpoints/{stem}.*" for stem in stems))
@@ -137,25 +138,25 @@ def _artifact(
         plain_name(name), type=kind, metadata=dict(about)
     )
     for inside, file in files.items():
-        # A copy is uploaded, because newer checkpoints replace older ones.
+        # wandb copies the file now: training can replace checkpoints before the upload.
         artifact.add_file(str(file), name=inside)
     return artifact
 
 
 def video_of(path: Path) -> Any:
-    """Convert a video file to a `wandb.Video`, to log it among the metrics."""
+    """Convert a video file to a `wandb.Video`, which is logged like a metric."""
     return import_wandb().Video(str(path), format="mp4")
 
 
 def fetch(place: str, logs: Path) -> Path:
-    """Return the local path of `wandb:ENTITY/PROJECT/NAME[:VERSION]`.
+    """Download `wandb:ENTITY/PROJECT/NAME[:VERSION]`, and return the local path.
 
-    A run is downloaded to `logs/TASK/NAME-VERSION` and is used under that name. Other
-    artifacts go to `logs/wandb/ENTITY/PROJECT/NAME-VERSION`; if there is a single file,
-    its path is returned. Existing downloads are reused.
+    A run is downloaded to `logs/TASK/NAME-VERSION`, other artifacts to
+    `logs/wandb/ENTITY/PROJECT/NAME-VERSION`. For an artifact with a single file, the
+    file's path is returned. Existing downloads are reused.
 
     Args:
-        place: The artifact. Without a version it is the latest.
+        place: Name of the artifact. Without a version, the latest is used.
         logs: Folder of all runs.
     """
     match = _PLACE.fullmatch(place)
@@ -187,7 +188,7 @@ def fetch(place: str, logs: Path) -> Path:
             "are uploaded by training with --agent.logging.wandb-artifacts True, or "
             "by upload.py."
         ) from error
-    # For a run, comparing run.json is sufficient: a resume records its changes there.
+    # Compare only run.json of a run: every resume changes this file.
     _check(home, digests if task is None else {INFO: digests.get(INFO, "")})
     return home / next(iter(digests)) if len(digests) == 1 else home
 

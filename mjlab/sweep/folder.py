@@ -38,7 +38,7 @@ Engine = Literal["optuna", "ray"]
 
 
 class SweepError(ValueError):
-    """Raised if a sweep is missing, or has different settings."""
+    """Raised if a sweep is missing, damaged, or defined differently."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Trials:
     """Settings shared by all trials of a sweep."""
 
     folder: Path
-    """The sweep's folder, which contains the trials' runs."""
+    """Folder of the sweep, which contains the runs of all trials."""
 
     task: str
     """Task id."""
@@ -58,7 +58,7 @@ class Trials:
     """Name of the metric that scores a trial; higher is better."""
 
     threads: int | None = None
-    """Threads of each trial's physics. None keeps the trial's default."""
+    """Number of physics threads per trial. None uses the default of `train.py`."""
 
     def find(self, name: str) -> Run | None:
         """Return the run of a trial, None if its training has not started."""
@@ -101,7 +101,7 @@ class Search:
     """Seed of the sampler."""
 
     prunes: bool
-    """Prune trials that are below the median of earlier trials."""
+    """Whether to stop trials that are below the median of earlier trials."""
 
     engine: Engine
     """Library that samples and schedules the trials."""
@@ -111,7 +111,7 @@ class Search:
 
     @classmethod
     def read(cls, folder: Path) -> "Search":
-        """Read the definition from a sweep's folder."""
+        """Read the definition of a sweep from its folder."""
         remedy = "Start another sweep, or copy the file again."
         kinds = {f.name: f.type for f in dataclasses.fields(cls)}
         kinds |= {"ranges": list[str], "arguments": list[str]}
@@ -121,7 +121,15 @@ class Search:
         return cls(**{name: found[name] for name in kinds})
 
     def begin(self, root: Path, name: str) -> Path:
-        """Create and return a folder for the sweep, inside the folder of all runs."""
+        """Create the folder of a new sweep, and write the definition to it.
+
+        Args:
+            root: Folder of all runs.
+            name: Name of the sweep, can be empty.
+
+        Returns:
+            Path of the folder.
+        """
         now = datetime.datetime.now().astimezone()
         folder = make_folder(root / SWEEPS, now, name)
         data: dict[str, Any] = dataclasses.asdict(self)
@@ -130,7 +138,13 @@ class Search:
         return folder
 
     def check_goes_on(self, other: "Search", folder: Path) -> None:
-        """Raise if the sweep in a folder has a different definition."""
+        """Raise if this sweep cannot resume the sweep in a folder.
+
+        Args:
+            other: Definition of the sweep in the folder. Only its command and seed can
+                differ.
+            folder: Folder of the sweep, for the message.
+        """
         for field in dataclasses.fields(self):
             here, there = getattr(self, field.name), getattr(other, field.name)
             if field.name in ("command", "seed") or here == there:
@@ -145,8 +159,8 @@ class Search:
         """Return the settings shared by all trials.
 
         Args:
-            folder: The sweep's folder.
-            threads: Threads of each trial's physics.
+            folder: Folder of the sweep.
+            threads: Number of physics threads per trial.
         """
         return Trials(
             folder=folder.resolve(),
@@ -178,8 +192,11 @@ def find_sweep(root: Path, task: str, place: str = "latest") -> Path:
 
     Args:
         root: Folder of all runs.
-        task: Task's id.
-        place: The folder, or "latest" for the newest of the task.
+        task: Task id.
+        place: Folder of the sweep, or "latest" for the task's newest sweep.
+
+    Raises:
+        SweepError: If there is no such sweep.
     """
     if place != "latest":
         if not (Path(place) / INFO).is_file():
@@ -208,5 +225,5 @@ def lock_sweep(folder: Path) -> contextlib.AbstractContextManager[None]:
 
 
 def texts_of(ranges: Sequence[Range], values: dict[str, Any]) -> dict[str, str]:
-    """Return a trial's values as command-line text, by dotted name of the setting."""
+    """Return a trial's values as command-line text, by setting."""
     return {one.path: one.text(values[one.path]) for one in ranges}

@@ -27,7 +27,7 @@ from mjlab.sweep.study import (
 )
 
 PAGE = "sweep.html"
-"""Name of the file."""
+"""Name of the results page in the sweep's folder."""
 
 _BLUE, _RED, _GREY = 0, 1, 7
 _STATES = {
@@ -42,41 +42,41 @@ _TICKS = 4
 
 @dataclass(frozen=True)
 class Trial:
-    """One row of the table of trials."""
+    """Row of the trial table."""
 
     name: str
     """Name of the trial."""
 
     state: str
-    """State in words."""
+    """State, such as "finished" or "pruned"."""
 
     score: float | None
-    """Best score so far, also of an unfinished trial."""
+    """Best score so far. None if the trial has no score yet."""
 
     last: int | None
     """Last iteration with a score."""
 
     texts: dict[str, str]
-    """Value of each setting for the command line, by dotted name."""
+    """Values as command-line text, by setting."""
 
     reason: str
     """Reason why the trial ended."""
 
     run: str | None
-    """Path of the run, relative to the current folder."""
+    """Path of the run, relative to the working directory."""
 
     report: str | None
     """Path of the run's report, relative to the page."""
 
     @property
     def values(self) -> list[str]:
-        """Value of each setting, rounded to a fixed number of significant digits."""
+        """Values as text for the table, with rounded numbers."""
         return [_value(text) for text in self.texts.values()]
 
 
 @dataclass(frozen=True)
 class _Sweep:
-    """Contents of a sweep's folder."""
+    """Definition, study and trials of a sweep."""
 
     folder: Path
     search: Search
@@ -89,7 +89,7 @@ class _Sweep:
 
     @property
     def best(self) -> FrozenTrial | None:
-        """Finished trial with the highest score, None without one."""
+        """Finished trial with the highest score, None if no trial has finished."""
         return max(self.complete, key=lambda trial: trial.value or 0.0, default=None)
 
     def row(self, trial: FrozenTrial) -> Trial:
@@ -108,11 +108,11 @@ class _Sweep:
 
 
 def write_page(folder: Path, search: Search, study: Study) -> Path:
-    """Write the results page of a sweep into its folder, and return the file."""
+    """Write the results page of a sweep to its folder; return the file."""
     start = time.perf_counter()
-    # A trial that has just started can lack values.
+    # Skip trials that have just started and have no values yet.
     drawn = [t for t in study.get_trials() if len(t.params) == len(search.ranges)]
-    # Run folders of trials are absolute paths; links are relative to this folder.
+    # Links are relative to this folder, and run folders are absolute paths.
     sweep = _Sweep(folder.resolve(), search, study, drawn)
     best = None if sweep.best is None else sweep.row(sweep.best)
     page = render_page(
@@ -137,13 +137,13 @@ def write_page(folder: Path, search: Search, study: Study) -> Path:
 
 
 def _command(search: Search, best: Trial) -> str:
-    """Return the command that repeats a trial."""
+    """Return the `mjlab train` command that repeats a trial."""
     given = [word for path, text in best.texts.items() for word in (f"--{path}", text)]
     return shlex.join(["mjlab", "train", search.task, *search.arguments, *given])
 
 
 def _importance(sweep: _Sweep) -> Bars | None:
-    """Return the share of each setting in the variance; None with too few trials."""
+    """Return bars of the settings' importance; None if too few trials are finished."""
     found = importances(sweep.study)
     shares = {_short(path, sweep.search.ranges): v for path, v in found.items()}
     caption = (
@@ -187,7 +187,7 @@ def _look(trial: FrozenTrial, is_best: bool) -> str:
 
 
 def _score(trial: FrozenTrial) -> float | None:
-    """Return the best score so far of a trial, also of an unfinished one."""
+    """Return the best score of a trial so far, None if it has none."""
     if trial.value is not None:
         return trial.value
     return max(trial.intermediate_values.values(), default=None)
@@ -212,7 +212,7 @@ def _range_ticks(one: Range) -> list[tuple[float, str]]:
 
 
 def _short(path: str, ranges: Sequence[Range]) -> str:
-    """Return the shortest unambiguous suffix of a dotted name."""
+    """Return the last parts of a dotted name that are unique among the ranges."""
     steps = path.split(".")
     others = [one.path for one in ranges if one.path != path]
     for count in range(1, len(steps)):
@@ -229,7 +229,7 @@ def _courses(sweep: _Sweep) -> Chart:
     best = sweep.best
     lines: list[ChartLine] = []
     named: set[str] = set()
-    # Later lines are drawn on top.
+    # Later lines are drawn on top: the best trial comes last.
     ordered = sorted(sweep.trials, key=lambda t: (t is best, t.state.value, -t.number))
     for trial in ordered:
         if not trial.intermediate_values:
@@ -278,7 +278,7 @@ def _rank(trial: FrozenTrial) -> tuple[bool, float]:
 
 
 def _value(text: str) -> str:
-    """Return a value with a fixed number of significant digits."""
+    """Round a number for the table; return other text unchanged."""
     try:
         return number(float(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Ranges of settings on the command line.
+"""Ranges of settings on the command line (`--tune`).
 
 agent.algorithm.learning-rate:log:1e-5..1e-3    log-uniform
 agent.algorithm.entropy-coef:0..0.02            uniform
@@ -30,7 +30,7 @@ class RangeError(ValueError):
 
 @dataclass(frozen=True)
 class Range:
-    """Range from which the values of a setting are sampled."""
+    """Range of values of one setting."""
 
     path: str
     """Dotted name of the setting."""
@@ -39,16 +39,17 @@ class Range:
     """Distribution of the values."""
 
     ends: tuple[float, float] = (0.0, 0.0)
-    """Lower and upper end of a numeric range."""
+    """Lower and upper end of a numeric range, both included."""
 
     choices: tuple[str, ...] = ()
     """Values of a categorical range."""
 
     @property
     def examples(self) -> list[str]:
-        """Sample values for validating a range: all choices, or both ends.
+        """Values as text with which the range can be validated.
 
-        For a range of real numbers, a non-integer value between the ends is added.
+        All choices, or both ends. Ranges of real numbers add a non-integer value
+        between the ends.
         """
         if self.kind == "choice":
             return list(self.choices)
@@ -57,7 +58,7 @@ class Range:
         return [self.text(value) for value in (low, high, *between)]
 
     def text(self, value: float | str) -> str:
-        """Return a value as text for the command line."""
+        """Format a value for the command line."""
         if isinstance(value, str):
             return value
         return str(int(value)) if self.kind == "int" else repr(float(value))
@@ -72,7 +73,11 @@ class Range:
 
 
 def read_ranges(texts: Sequence[str]) -> list[Range]:
-    """Parse the `--tune` ranges. Raises RangeError if a setting has two ranges."""
+    """Parse the ranges of `--tune`.
+
+    Raises:
+        RangeError: If a range is invalid, or a setting has two ranges.
+    """
     found = [_read_range(text) for text in texts]
     paths = [one.path.replace("-", "_") for one in found]
     twice = next((path for path in paths if paths.count(path) > 1), None)

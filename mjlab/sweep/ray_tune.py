@@ -1,7 +1,7 @@
-"""Sweeps on Ray Tune: trials on a local cluster, sampled by Optuna's search.
+"""Run sweeps with Ray Tune on a local cluster. Optuna samples the values.
 
-Trials use the same processes and run folders as with Optuna. Their results are written
-to an Optuna study too, for the same results page.
+Trials have the same processes and run folders as in sweeps with Optuna. Their results
+are also recorded in an Optuna study, which the results page reads.
 """
 
 # pyright: reportMissingImports=false
@@ -46,14 +46,14 @@ _FOLDER = "ray"
 
 
 class RayTrial(tune.Trainable):
-    """Trial that Ray starts, queries for scores, and can stop."""
+    """Trial that Ray starts, polls for scores, and stops."""
 
     def setup(self, config: dict[str, Any], **shared: Any) -> None:
-        """Start or resume the training.
+        """Start or resume the training process.
 
         Args:
             config: Values of the trial, by setting.
-            shared: Objects shared by all trials: `trials` and `search`.
+            shared: Objects of all trials: `trials` and `search`.
         """
         self._reported: set[int] = set()
         trials: Trials = shared["trials"]
@@ -62,9 +62,9 @@ class RayTrial(tune.Trainable):
         self._process = TrialProcess(trials, f"trial-{self.trial_id}", texts)
 
     def step(self) -> dict[str, Any]:
-        """Wait for a new score or the end of the trial; return the score for Ray."""
+        """Wait for a new score or the trial's end; return the best score so far."""
         while True:
-            # Checked before the scores are read, so that the last score is not missed.
+            # Check this before reading scores, so that the last score is not missed.
             is_over = self._process.is_over()
             scores = self._process.scores()
             new = [iteration for iteration in scores if iteration not in self._reported]
@@ -85,12 +85,12 @@ class RayTrial(tune.Trainable):
         return {**last, "done": True}
 
     def cleanup(self) -> None:
-        """Stop the training; it saves a checkpoint first."""
+        """Stop the training, and wait until it has saved a checkpoint."""
         self._process.stop()
         self._process.wait()
 
     def save_checkpoint(self, checkpoint_dir: str) -> None:
-        """Save nothing: the run's folder has its own checkpoints."""
+        """Save nothing: `train.py` saves checkpoints in the run's folder."""
 
     def load_checkpoint(self, checkpoint: dict[str, Any] | str | None) -> None:
         """Load nothing: `setup` resumes the run."""
@@ -112,7 +112,7 @@ def search_by_ray(
         count: Total number of trials.
         processes: Number of trials that train in parallel.
     """
-    # Relative paths on the command line refer to this directory.
+    # Ray must not change the directory: command-line paths can be relative.
     os.environ["RAY_CHDIR_TO_TRIAL_DIR"] = "0"
     ray.init(
         num_cpus=processes,
@@ -129,8 +129,8 @@ def search_by_ray(
     for result in results:
         place = Path(result.path)
         name = f"trial-{place.name}"
-        # The values of a trial that failed before its first score are recorded only
-        # here.
+        # Read the values from Ray's file: the result of a trial that failed before its
+        # first score does not contain them.
         params = json.loads((place / "params.json").read_text("utf-8"))
         if name not in noted:
             study.add_trial(
@@ -143,7 +143,7 @@ def search_by_ray(
 
 
 def _outcome(trials: Trials, name: str, error: Exception | None) -> dict[str, Any]:
-    """Return the result of a trial, from its run."""
+    """Return state, score and attributes of a trial, from its run."""
     run, scores = trials.find(name), trials.scores(name)
     info = {} if run is None else run.info()
     state, reason = TrialState.FAIL, str(error or info.get("reason"))

@@ -1,8 +1,8 @@
-"""Sweeps with Optuna, which samples values and prunes trials.
+"""Run sweeps with Optuna, which samples values and prunes trials.
 
 The study is a SQLite file in the sweep's folder. A trial is stored with its values
-before its process starts, and stays "running" until its score is recorded. A resumed
-sweep therefore finds every trial that was started.
+before its process starts, and is "running" until its score is recorded. So a resumed
+sweep finds all trials that were started.
 """
 
 # pyright: reportMissingImports=false
@@ -40,14 +40,14 @@ except ModuleNotFoundError as error:
     ) from error
 
 DATABASE = "study.db"
-"""Name of the study's file."""
+"""Name of the study's database file."""
 
 REASON, IS_PRUNED, NAME = "reason", "is_pruned", "name"
-"""User attributes of a trial: reason of its end, whether it was pruned, and Ray's
-name."""
+"""User attributes of a trial: the reason why it ended, whether it was pruned, and its
+name if Ray chose one."""
 
 BELOW = "below the median of earlier trials"
-"""Reason recorded for a pruned trial."""
+"""Reason that is recorded for pruned trials."""
 
 _POLL_S = 0.5
 _LOCK_S = 60.0
@@ -66,7 +66,7 @@ def trial_name(trial: optuna.Trial | FrozenTrial) -> str:
 
 
 def distribution_of(one: Range) -> BaseDistribution:
-    """Return a range as an Optuna distribution."""
+    """Convert a range to an Optuna distribution."""
     if one.kind == "choice":
         return CategoricalDistribution(one.choices)
     low, high = one.ends
@@ -76,7 +76,7 @@ def distribution_of(one: Range) -> BaseDistribution:
 
 
 def _draw(trial: optuna.Trial, one: Range) -> float | str:
-    """Return a trial's value, which is sampled unless the study already has it."""
+    """Return the value of a setting in a trial: the stored value, else a new sample."""
     if one.kind == "choice":
         return trial.suggest_categorical(one.path, one.choices)
     low, high = one.ends
@@ -89,9 +89,9 @@ def open_study(folder: Path, *, seed: int, prunes: bool) -> Study:
     """Create or open the study of a sweep.
 
     Args:
-        folder: The sweep's folder.
-        seed: Seed of the sampler.
-        prunes: Prune trials that are below the median of earlier trials.
+        folder: Folder of the sweep.
+        seed: Random seed of the sampler.
+        prunes: Whether to stop trials that are below the median of earlier trials.
     """
     pruner = optuna.pruners.MedianPruner() if prunes else optuna.pruners.NopPruner()
     with using_database(folder):
@@ -106,23 +106,23 @@ def open_study(folder: Path, *, seed: int, prunes: bool) -> Study:
             pruner=pruner,
             load_if_exists=True,
         )
-        # A resumed sweep must not repeat earlier samples.
+        # Change the seed of a resumed sweep, so that it does not repeat samples.
         study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
     return study
 
 
 @contextlib.contextmanager
 def using_database(folder: Path) -> Iterator[None]:
-    """Report an error of the study's database in one line.
+    """Convert errors of the study's database to `SweepError` with the cause.
 
     Args:
-        folder: The sweep's folder.
+        folder: Folder of the sweep.
     """
     try:
         yield
     except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
-        # SQLite's error has the cause, such as a full disk. Optuna's message suggests
-        # wrong data.
+        # Report SQLite's cause, such as a full disk. Optuna's message would suggest
+        # invalid data.
         found = error if isinstance(error, SQLAlchemyError) else error.__cause__
         cause = " ".join(str(getattr(found, "orig", None) or found or error).split())
         raise SweepError(
@@ -132,10 +132,10 @@ def using_database(folder: Path) -> Iterator[None]:
 
 
 class SweepRunner:
-    """Runs several trials in parallel until a total number is reached.
+    """Runs trials in parallel until the study has a given number of trials.
 
-    Only this process asks Optuna for trials. Workers that share a study need Optuna's
-    heartbeat, which mistakes a slow trial for a dead one and starts it again.
+    Only this process asks Optuna for trials. Several workers on one study would need
+    Optuna's heartbeat, which restarts slow trials because it considers them dead.
     """
 
     def __init__(
@@ -150,10 +150,10 @@ class SweepRunner:
         """Prepare the runner.
 
         Args:
-            study: The study.
+            study: Study that records the trials.
             trials: Settings shared by all trials.
             ranges: Ranges of the searched settings.
-            say: Receives a line about each trial.
+            say: Called with a line of text when a trial starts or ends.
             after_trial: Called when a trial has ended.
         """
         self._study, self._trials = study, trials
@@ -162,7 +162,12 @@ class SweepRunner:
         self._running: list[tuple[optuna.Trial, TrialProcess]] = []
 
     def run(self, count: int, *, processes: int) -> None:
-        """Run trials up to a total of `count`, starting with interrupted ones."""
+        """Run trials until there are `count` in total. Interrupted trials come first.
+
+        Args:
+            count: Total number of trials, including earlier ones.
+            processes: Number of trials that train in parallel.
+        """
         with using_database(self._trials.folder), self._ending_processes():
             for trial in self._next(count):
                 self._start(trial)
@@ -178,7 +183,7 @@ class SweepRunner:
             yield self._study.ask()
 
     def _start(self, trial: optuna.Trial) -> None:
-        """Start a trial, or only record its score if it has finished already."""
+        """Start or resume a trial. If its run has finished, only record the score."""
         name = trial_name(trial)
         run = self._trials.find(name)
         info = {} if run is None else run.info()
@@ -186,7 +191,7 @@ class SweepRunner:
             self._report(trial)
             self._tell(trial, TrialEnd("finished", info.get("reason", "")))
             return
-        # Values of an interrupted trial are reused.
+        # The study returns the stored values of an interrupted trial.
         drawn = {path: _draw(trial, one) for path, one in self._ranges.items()}
         texts = {path: one.text(drawn[path]) for path, one in self._ranges.items()}
         verb = "starts" if run is None else "resumed"
@@ -195,10 +200,10 @@ class SweepRunner:
         self._running.append((trial, TrialProcess(self._trials, name, texts)))
 
     def _watch(self) -> None:
-        """Wait briefly, then process the progress of each trial."""
+        """Wait briefly, then record scores, prune, and handle trials that ended."""
         time.sleep(_POLL_S)
         for trial, process in tuple(self._running):
-            # Checked before the scores are read, so that the last score is not missed.
+            # Check this before reading scores, so that the last score is not missed.
             is_over = process.is_over()
             self._report(trial)
             if is_over:
@@ -216,14 +221,14 @@ class SweepRunner:
                 trial.report(score, iteration)
 
     def _tell(self, trial: optuna.Trial, ending: TrialEnd) -> None:
-        """Record and report how a trial ended."""
+        """Record the result of a trial in the study, and print it."""
         scores = self._frozen(trial.number).intermediate_values
         state, reason = TrialState.COMPLETE, ending.reason
-        # A trial that finishes before it is stopped counts as finished.
+        # A trial that finishes before the pruning stops it counts as finished.
         if IS_PRUNED in trial.user_attrs and not self._is_finished(trial):
             state, reason = TrialState.PRUNED, BELOW
         elif ending.status == "stopped":
-            # Stopped from outside: it stays "running" and can be resumed.
+            # A trial that a user stopped stays "running", so that it can be resumed.
             self._say(f"{trial_name(trial)} was stopped, because {reason}")
             return
         elif ending.status == "failed" or not scores:
@@ -244,7 +249,7 @@ class SweepRunner:
 
     @contextlib.contextmanager
     def _ending_processes(self) -> Iterator[None]:
-        """Stop all trials if the sweep is stopped; they save and can be resumed."""
+        """Stop all trials at the end of the block, after they save checkpoints."""
         try:
             yield
         finally:
@@ -269,9 +274,9 @@ def _last(path: str) -> str:
 
 
 def importances(study: Study) -> dict[str, float]:
-    """Return the share of each setting in the variance of the scores, by PED-ANOVA.
+    """Return the fraction of the score variance that each setting explains (PED-ANOVA).
 
-    Empty if too few trials are complete.
+    Empty with fewer than four finished trials, or if all have the same score.
     """
     complete = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
     if len(complete) < 4 or len({trial.value for trial in complete}) < 2:

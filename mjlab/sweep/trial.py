@@ -1,6 +1,6 @@
-"""Trial: an ordinary training run in a separate process.
+"""Run a trial of a sweep as an ordinary training run in a separate process.
 
-An interrupted trial is resumed from its last checkpoint, in its folder.
+An interrupted trial is resumed from its last checkpoint.
 """
 
 import functools
@@ -23,20 +23,20 @@ from mjlab.safe_names import check_name
 from mjlab.sweep.folder import SweepError, Trials
 
 PATIENCE_S = 120.0
-"""Time in which an earlier process of a trial must finish its iteration and save."""
+"""Maximum time, s, to wait for an earlier process of a trial that is still saving."""
 
 _OUTPUT = "output"
 
 
 @dataclass(frozen=True)
 class TrialEnd:
-    """Result of a trial's process."""
+    """Outcome of a trial's process."""
 
     status: Literal["finished", "stopped", "failed"]
-    """Outcome; "stopped" means before the last iteration."""
+    """Status of the training; "stopped" means before the last iteration."""
 
     reason: str
-    """Reason for the outcome, as text."""
+    """Reason for the status."""
 
 
 class TrialProcess:
@@ -48,7 +48,7 @@ class TrialProcess:
         Args:
             trials: Settings shared by all trials.
             name: Name of the trial and of its run.
-            settings: Values of this trial, by dotted names.
+            settings: Values of this trial as command-line text, by setting.
         """
         check_name(name, "The name of a trial is", SweepError)
         self._trials, self.name = trials, name
@@ -71,7 +71,7 @@ class TrialProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # If the sweep is killed, the training must end too.
+                # End the training if the sweep is killed.
                 preexec_fn=functools.partial(end_with_parent, lasting_parent()),
             )
 
@@ -80,7 +80,7 @@ class TrialProcess:
         return self._trials.scores(self.name)
 
     def is_over(self) -> bool:
-        """True if the process has ended."""
+        """Return whether the process has ended."""
         return self._process.poll() is not None
 
     def stop(self) -> None:
@@ -89,17 +89,17 @@ class TrialProcess:
             self._process.send_signal(signal.SIGTERM)
 
     def wait(self) -> TrialEnd:
-        """Wait until the process ends."""
+        """Wait until the process ends; return its outcome."""
         code = self._process.wait()
         run = self._trials.find(self.name)
         status = None if run is None else run.info().get("status")
-        # Work after the training, such as the ONNX export, does not affect the score.
+        # Ignore failures after the training, such as in the ONNX export.
         if run is not None and status in ("finished", "stopped"):
             return TrialEnd(status, run.info()["reason"])
         return TrialEnd("failed", self._last_words(code))
 
     def _last_words(self, code: int) -> str:
-        """Return the last line of the process's output, or the signal that ended it."""
+        """Return the last line of output, or the signal that ended the process."""
         if code < 0:
             return f"{signal.Signals(-code).name} ended it"
         said = self._output.read_text("utf-8", "replace").split("\n")
@@ -108,13 +108,16 @@ class TrialProcess:
 
 
 def _task(trials: Trials) -> str:
-    """Return the task for the command line: its id, or file and class."""
+    """Return the task as command-line text: its id, or its file and class."""
     entry = entries().get(trials.task)
     return trials.task if entry is None else entry.words
 
 
 def _left(trials: Trials, name: str) -> Run | None:
-    """Return the run to resume; a run without a checkpoint is removed."""
+    """Return the run to resume, None for a new start.
+
+    A run without a checkpoint cannot be resumed and is deleted.
+    """
     run = trials.find(name)
     if run is None:
         return None
@@ -126,7 +129,7 @@ def _left(trials: Trials, name: str) -> Run | None:
 
 
 def _wait_for_predecessor(run: Run) -> None:
-    """Wait for an earlier process of the trial that was stopped and is still saving."""
+    """Wait until an earlier process of the trial has saved its checkpoint and ended."""
     if not (run.path / LOCK).exists():
         return
     limit = time.monotonic() + PATIENCE_S
@@ -146,7 +149,7 @@ def _wait_for_predecessor(run: Run) -> None:
 
 
 def _environment(threads: int | None) -> dict[str, str]:
-    """Return environment variables with which a process imports this package copy."""
+    """Return environment variables for a process that imports this copy of mjlab."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if threads is not None:

@@ -133,7 +133,7 @@ REFUSED = {
     "one leg": (
         "robot.urdf",
         urdf(),
-        "Found 1 foot; a walking robot needs two",
+        "Found 1 foot; a walking robot needs at least two",
     ),
     "no geoms": (
         "robot.xml",
@@ -165,11 +165,11 @@ REPAIRED = {
     ),
     "triangle inequality": (
         with_shank(inertial(inertia='diaginertia="1 .1 .1"')),
-        "'left_shank', 'right_shank' breaks the triangle inequality",
+        "'left_shank', 'right_shank' violates the triangle inequality",
     ),
     "mass of zero": (
         with_shank(inertial(mass="0", inertia='diaginertia="0 0 0"')),
-        "'left_shank', 'right_shank' moves, and has no mass",
+        "'left_shank', 'right_shank' can move but has no mass",
     ),
     "missing mesh": (
         changed("<worldbody>", f"<asset>{MESH}</asset><worldbody>").replace(
@@ -193,7 +193,7 @@ REPAIRED = {
     ),
     "torque below the weight": (
         changed('ctrlrange="-40 40"', 'ctrlrange="-0.5 0.5"'),
-        "below the torque that standing needs",
+        "is too small to hold the stance",
     ),
     "base on its side": (
         changed('pos="0 0 0.65">', 'pos="0 0 0.65" euler="1.57 0 0">'),

@@ -43,7 +43,7 @@ def test_an_actuator_at_either_end_of_its_range_is_found_by_name(side: float) ->
     observed = torch.linspace(-1.0, 0.5, 80).view(20, 4, 1)
     (one,) = examine_acting(acting(controls, observed), is_normalised=True)
     assert one.kind == "saturated_actions"
-    assert "The actuator a is at the end of its range in 100%" in one.what
+    assert "The actuator a is at a limit of its control range in 100%" in one.what
     assert not examine_acting(acting(0.99 * controls, observed), is_normalised=True)
 
 

@@ -442,7 +442,7 @@ def test_early_phase_follows_from_the_iterations_of_the_task(
     found, looked_at = examine(Run(run), {})
     said = listing(found, looked_at)
     assert " 1. sure    Too early to judge: 5 of 400 iterations." in said
-    assert "Try: run the doctor again after iteration 100;" in said
+    assert "Try: run the doctor again after iteration 100." in said
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_unexplained_fall_is_a_mismatch(policy, monkeypatch):
     monkeypatch.setattr(closed_loop, "walk", lambda *args, late=0: FALL)
     (found,) = check_walk(interface, robot)
     assert found.state == "mismatch"
-    assert "no other reading of one place explains it" in found.said
+    assert "no single change of the contract explains it" in found.said
 
 
 def test_robot_without_a_useful_policy_does_not_walk(policy):

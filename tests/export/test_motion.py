@@ -103,7 +103,7 @@ def test_file_of_another_task_is_refused_with_the_differing_terms(
     knows, blind = (OnnxPolicy(path).contract for path in files.values())
     with pytest.raises(ExportError, match="file's policy observes 'actor/motion_anch"):
         driven_by(TrackingG1NoStateEstimationCfg(), knows)
-    with pytest.raises(ExportError, match="task's policy observes 'actor/motion_anc"):
+    with pytest.raises(ExportError, match="This task observes 'actor/motion_anchor"):
         driven_by(TrackingG1Cfg(), blind)
 
 

@@ -344,9 +344,7 @@ def test_a_sensor_and_a_command_of_one_name_are_refused():
         ),
     )
     env = ManagerBasedRlEnv(nominal(cfg), device="cpu")
-    with pytest.raises(
-        ExportError, match=r"input name 'twist' is already used by another"
-    ):
+    with pytest.raises(ExportError, match=r"input name 'twist' is used twice"):
         Tracer(env, ("actor",))
 
 

@@ -210,7 +210,7 @@ def test_a_false_claim_of_exactness_is_reported(
         "task, configuration and version are the same."
     )
     said = next(line for line in account.lines() if line.startswith("rewards"))
-    assert said.endswith("by 0.5 at most; the first is number 1 of episode 3.")
+    assert said.endswith("by up to 0.5; the first is in row 1 of episode 3.")
 
 
 def _changed(file: Path, folder: Path) -> Path:
@@ -361,7 +361,7 @@ def test_a_file_that_is_not_a_recording_is_refused_by_name(tmp_path: Path) -> No
     (tmp_path / "text.h5").write_text("no")
     with pytest.raises(RecordingError, match="is not an HDF5 file"):
         Recording(tmp_path / "text.h5")
-    with pytest.raises(RecordingError, match="is None, but it has to be 'mjlab-ep"):
+    with pytest.raises(RecordingError, match="is None, but must be 'mjlab-ep"):
         h5py.File(tmp_path / "other.h5", "w").close()
         Recording(tmp_path / "other.h5")
     with pytest.raises(RecordingError, match="has format version 9"):

@@ -375,7 +375,7 @@ def test_a_running_run_shows_its_progress_and_a_warning_if_quiet(tmp_path):
     lines = lines_of(5, Loss__value=lambda i: 1.0)
     folder = make_run(tmp_path, lines, status="running")
     text = page_of(folder).text
-    assert "5 of 40 iterations, the newest" in text
+    assert "5 of 40 iterations. The newest metrics were written" in text
     assert "killed" not in text
     old = folder.joinpath("metrics.jsonl").stat().st_mtime - 3600
     os.utime(folder / "metrics.jsonl", (old, old))

@@ -1,4 +1,4 @@
-"""Actions, targets, efforts and times of a recording, compared with the contract."""
+"""Compare recorded actions, targets, efforts and times with the contract."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ _RATE = 0.02
 def check_actions(
     interface: Interface, graph: Graph, recording: Recording
 ) -> Iterator[Finding]:
-    """Yield findings about network, targets, gains and rate."""
+    """Yield findings about the network, the targets, the gains and the control rate."""
     yield _network(interface, graph, recording)
     yield _targets(interface, recording)
     yield _gains(interface, recording)
@@ -32,7 +32,7 @@ def check_actions(
 
 
 def _network(interface: Interface, graph: Graph, recording: Recording) -> Finding:
-    """Compare recorded actions with the network's for recorded observations."""
+    """Run the network on the recorded observations; compare with recorded actions."""
     seen, sent = recording.get("observation"), recording.get("action")
     if seen is None or sent is None:
         lacks = "observation" if seen is None else "action"
@@ -63,7 +63,10 @@ def _network(interface: Interface, graph: Graph, recording: Recording) -> Findin
 
 
 def network_actions(interface: Interface, observations: np.ndarray) -> np.ndarray:
-    """Return the network's actions for observations in sequence."""
+    """Run the network over consecutive observations; return actions, (steps, actions).
+
+    Recurrent states start at zero.
+    """
     network, rows = interface.network, []
     content = network.model.SerializeToString()
     session = open_session(content, network.path)
@@ -113,7 +116,7 @@ def _targets(interface: Interface, recording: Recording) -> Finding:
 def _clip_reason(
     interface: Interface, sent: np.ndarray, found: np.ndarray
 ) -> str | None:
-    """Describe another clip of actions or targets that explains the targets."""
+    """Describe a clip, other than the contract's, that explains the targets."""
     wanted = (
         "no clip"
         if interface.action_clip is None
@@ -136,7 +139,11 @@ def _clip_reason(
 
 
 def _affine(interface: Interface, action: np.ndarray, found: np.ndarray) -> str | None:
-    """Return scale and offset that explain the targets, for the first wrong joint."""
+    """Fit scale and offset of each joint; describe the first that differs.
+
+    Return None if no joint differs or if a joint's targets are not affine in its
+    action.
+    """
     for column, name in enumerate(interface.acted):
         one = np.column_stack((action[:, column], np.ones(len(action))))
         fit, left, *_ = np.linalg.lstsq(one, found[:, column], rcond=None)
@@ -153,7 +160,7 @@ def _affine(interface: Interface, action: np.ndarray, found: np.ndarray) -> str 
 
 
 def _gains(interface: Interface, recording: Recording) -> Finding:
-    """Compare recorded efforts with the efforts that the contract's gains give."""
+    """Compare recorded efforts with the contract's PD law."""
     names = ("effort", "joint_pos_target", "joint_pos", "joint_vel")
     absent = [name for name in names if recording.get(name) is None]
     if absent:
@@ -172,7 +179,7 @@ def _gains(interface: Interface, recording: Recording) -> Finding:
         old = old - interface.damping * speed[late:]
         if (np.abs(found[late:] - old) <= _GAINS * size).mean() > 0.98:
             steps = f"{late} step{'s' * (late > 1)}"
-            said = f"delay: efforts follow the targets of {steps} before"
+            said = f"delay: efforts follow the targets {steps} late"
             return Finding("targets", "mismatch", said)
     fits = _fitted(found, away, speed)
     if fits is None:
@@ -187,7 +194,7 @@ def _gains(interface: Interface, recording: Recording) -> Finding:
 def _fitted(
     effort: np.ndarray, away: np.ndarray, speed: np.ndarray
 ) -> np.ndarray | None:
-    """Fit gains of each joint, shape (joints, 2); None if a fit is poor."""
+    """Fit stiffness and damping per joint, shape (joints, 2); None if a fit is poor."""
     found = []
     for column in range(effort.shape[1]):
         system = np.column_stack((away[:, column], -speed[:, column]))
@@ -200,7 +207,7 @@ def _fitted(
 
 
 def _gain_reason(interface: Interface, fits: np.ndarray) -> str:
-    """Describe the first kind of gains that differs from the contract."""
+    """Describe how the fitted gains differ from the contract."""
     parts = []
     for place, name in enumerate(("stiffness", "damping")):
         wanted, found = getattr(interface, name), fits[:, place]

@@ -1,4 +1,4 @@
-"""Other readings of a contract: each is the contract with one usual mistake."""
+"""Variants of a contract: each makes one common mistake."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +20,13 @@ _GAINS = ("stiffness", "damping")
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another reading of a contract."""
+    """Contract with one change."""
 
     place: str
-    """Field or term that is read otherwise."""
+    """Field or observation term that is changed."""
 
     said: str
-    """The other reading."""
+    """Description of the change, such as "scale: 0.25"."""
 
     interface: Interface
     late: int = 0
@@ -34,7 +34,7 @@ class Alternative:
 
 
 def alternatives(interface: Interface, robot: RobotModel) -> Iterator[Alternative]:
-    """Yield other readings, each with one change."""
+    """Yield every variant of a contract that differs by one common mistake."""
     yield from _of_terms(interface)
     yield from _of_joints(interface, robot)
     yield from _of_histories(interface)
@@ -69,7 +69,7 @@ def _of_terms(interface: Interface) -> Iterator[Alternative]:
 
 
 def breadth_first(robot: RobotModel) -> tuple[str, ...]:
-    """Return the joints level by level of the body tree, as Isaac Lab orders them."""
+    """Return the joints in breadth-first order of the body tree, as in Isaac Lab."""
     model = robot.model
     depth = np.zeros(model.nbody, int)
     for body in range(1, model.nbody):
@@ -80,7 +80,7 @@ def breadth_first(robot: RobotModel) -> tuple[str, ...]:
 
 
 def reordered(interface: Interface, joints: Sequence[str]) -> Interface:
-    """Return the contract with its joints in another order; gains stay with a joint."""
+    """Return the contract with another joint order; each joint keeps its gains."""
     names = dict(zip(interface.joints, joints, strict=True))
     terms = tuple(
         replace(term, joints=tuple(names[name] for name in term.joints))
@@ -164,7 +164,7 @@ def _of_clock(interface: Interface) -> Iterator[Alternative]:
 
 
 def _swapped(term: Term) -> Term:
-    """Return a term with the other function of the phase."""
+    """Exchange sine and cosine in a phase term; return other terms unchanged."""
     if term.source not in PHASE_SOURCES:
         return term
     (other,) = {*PHASE_SOURCES} - {term.source}

@@ -1,8 +1,8 @@
-"""Closed loop in simulation: the contract, and other readings of it.
+"""Simulate a policy with its contract, and with variants of the contract.
 
-If the robot walks as commanded, each other reading is tried: one that fails is
-excluded, and one that walks as well stays undetermined. If the robot does not walk, the
-reading with which it walks names the mistake.
+If the robot walks as commanded, each variant is simulated too: a variant that falls
+or misses the command is excluded, and a variant that also walks is undetermined. If the
+robot does not walk, the variants that make it walk name the likely mistake.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 def check_walk(
     interface: Interface, robot: RobotModel, progress: Progress | None = None
 ) -> list[Finding]:
-    """Return the findings of a simulation."""
+    """Simulate the contract and its variants; return the findings."""
     own = walk(interface, robot)
     tried: list[tuple[Alternative, Walk]] = []
     others = list(alternatives(interface, robot))
@@ -42,11 +42,11 @@ def check_walk(
 
 
 def _explained(own: Walk, tried: list[tuple[Alternative, Walk]]) -> list[Finding]:
-    """Return the readings that make a robot walk which does not walk."""
+    """Return a finding per variant that walks, for a contract that does not walk."""
     good = [(each, other) for each, other in tried if other.is_good]
     good.sort(key=lambda pair: pair[1].error)
     if not good:
-        said = f"{_told(own)}; no other reading of one place explains it"
+        said = f"{_told(own)}; no single change of the contract explains it"
         return [Finding("walk", "mismatch", said)]
     found = [Finding("walk", "mismatch", _told(own))]
     for each, other in good:

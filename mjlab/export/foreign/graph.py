@@ -1,7 +1,8 @@
-"""ONNX graph of a foreign policy, from the inputs of our own export to joint targets.
+"""ONNX graph of a foreign policy, with the inputs and outputs of our own export.
 
-It computes the observation of an `Interface`, the network and the targets. Histories,
-the last action, the gait clock and recurrent states are states of the graph.
+The graph computes the observation, the network's action and the joint targets of an
+`Interface`. Histories, the last action, the gait clock and recurrent states are states
+of the graph.
 """
 
 import math
@@ -24,13 +25,13 @@ TARGET = "joint_pos_target"
 """Name of the output with joint targets."""
 
 ACTION = "action"
-"""Name of the output with the action of the next observation."""
+"""Name of the output with the action that the next observation contains."""
 
 OBSERVATION, RAW = "observation", "raw_action"
 """Additional outputs: the whole observation, and the network's output."""
 
 STILL = 0.01
-"""Norm of a command that counts as zero for a gait clock."""
+"""Commands with a norm up to this value count as zero for the gait clock."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Graph:
     about: dict[str, Any]
 
     def session(self) -> FileGraph:
-        """Return the graph as a function with state."""
+        """Return a callable that passes the states from each call to the next."""
         return FileGraph(
             open_session(self.model.SerializeToString(), "graph"), self.about
         )
@@ -53,9 +54,9 @@ def assemble(
     """Build the graph of a policy.
 
     Args:
-        interface: The policy.
+        interface: Contract of the policy.
         joints: Joints of the robot, in the order of the readings and targets.
-        mount: Pose of the IMU.
+        mount: Pose of the IMU in the root's frame.
         root: Name of the root body.
     """
     build = _Builder(interface, list(joints), mount, root)
@@ -66,7 +67,7 @@ def assemble(
 
 
 class _Builder:
-    """Nodes of a graph, added one by one. Values are named by numbers."""
+    """Builds a graph node by node. Methods return the name of the value they add."""
 
     def __init__(
         self, interface: Interface, joints: list[str], mount: Mount, root: str
@@ -87,7 +88,7 @@ class _Builder:
     # The observation.
 
     def term(self, term: Term) -> str:
-        """Add a term of the current step, clipped and scaled; return its value."""
+        """Add the current value of a term, clipped and scaled."""
         value = self._source(term)
         if term.clip is not None:
             low, high = (self._const([float(bound)]) for bound in term.clip)
@@ -101,7 +102,7 @@ class _Builder:
         return self._op("Mul", value, self._const(scale))
 
     def observation(self, rows: Sequence[str]) -> str:
-        """Add histories, and join all terms; return the observation."""
+        """Add histories, and concatenate all terms to the observation."""
         interface = self._interface
         grown = [
             self._history(row, term)
@@ -114,7 +115,7 @@ class _Builder:
         return self._op("Identity", self._flat(joined), name=OBSERVATION)
 
     def _history(self, row: str, term: Term) -> str:
-        """Add the history of a term; return its rows, shape (history, elements)."""
+        """Add the history of a term, shape (history, elements)."""
         size, length = self._interface.size(term), term.history
         row = self._op("Reshape", row, self._ints([1, size]))
         if length == 1:
@@ -134,7 +135,7 @@ class _Builder:
         return rows
 
     def _started(self) -> str:
-        """Return a boolean that is false in the first step only."""
+        """Add a boolean that is false in the first step and true afterwards."""
         if "started" not in self._values:
             state = self._state("state_started", [1])
             self._next(state, self._const([1.0]))
@@ -196,7 +197,7 @@ class _Builder:
         return self._op("Add", value, turning)
 
     def _quat_products(self) -> str:
-        """Return all products of two elements of the root's quaternion."""
+        """Add the products of the root quaternion's elements, shape (16,)."""
         text = "Orientation of the root, wxyz."
         about = {"unit": "1", "frame": "world", "elements": list("wxyz")}
         quat = self._leaf("root_quat_w", 4, about, text)
@@ -227,7 +228,7 @@ class _Builder:
         return LAST_ACTION
 
     def _phase(self, function: str) -> str:
-        """Add the clock; return the sine or cosine of its phases."""
+        """Add the gait clock, and the sine or cosine of its phases."""
         clock = self._interface.clock
         assert clock is not None, "A policy with phases has a clock."
         moves = None if clock.still == "runs" else self._moving()
@@ -248,7 +249,7 @@ class _Builder:
         return value
 
     def _clock_step(self) -> str:
-        """Return the turns of the clock in a control step."""
+        """Add the advance of the gait clock in one control step, in periods."""
         clock, dt = self._interface.clock, self._interface.control_dt
         assert clock is not None, "A policy with phases has a clock."
         step = self._const([clock.hz * dt])
@@ -270,7 +271,7 @@ class _Builder:
     # The network and the targets.
 
     def network(self, observation: str) -> str:
-        """Add the network; return its action, shape (actions,)."""
+        """Add the network and its action, shape (actions,)."""
         network = self._interface.network
         graph = onnx.ModelProto()
         graph.CopyFrom(network.model)
@@ -295,7 +296,7 @@ class _Builder:
         return self._op("Identity", flat, name=RAW)
 
     def targets(self, raw: str) -> None:
-        """Add clips, scales and offsets; set the action and the targets."""
+        """Add the outputs "action" and "joint_pos_target"."""
         interface, action = self._interface, raw
         if interface.action_clip is not None:
             action = self._between(
@@ -321,7 +322,7 @@ class _Builder:
         self._op("Add", whole, self._const(rest), name=TARGET)
 
     def finish(self) -> Graph:
-        """Return the graph with its description."""
+        """Return the model, and the contract entries of its inputs and outputs."""
         interface, states = self._interface, self._states
         outputs = [
             (TARGET, len(self._joints), "rad", list(self._joints)),
@@ -394,7 +395,7 @@ class _Builder:
         kind: str | None = None,
         **more: Any,
     ) -> str:
-        """Add an input, as in a contract."""
+        """Add an input of the graph and its contract entry."""
         how = {"kind": kind or name, **more}
         if kind is None:
             how["entity"] = "robot"
@@ -436,7 +437,7 @@ def _value(name: str, shape: Sequence[int]) -> Any:
 
 
 def _products(terms: Sequence[dict[str, float]]) -> np.ndarray:
-    """Return factors of quaternion products, shape (16, outputs)."""
+    """Return the matrix from quaternion products to outputs, shape (16, outputs)."""
     found = np.zeros((4, 4, len(terms)))
     for column, factors in enumerate(terms):
         for pair, factor in factors.items():
@@ -457,7 +458,8 @@ _TURN = _products(
         {"ww": 1.0, "xx": -1.0, "yy": -1.0, "zz": 1.0},
     ]
 )
-"""Rotation matrix of a quaternion, row by row, from its products."""
+"""Maps the products of a quaternion to its rotation matrix, row by row."""
 
 _DOWN = -_TURN[:, 6:]
-"""Unit vector down in the axes of a quaternion: the negative last row."""
+"""Maps the products of a quaternion to the unit vector down in the rotated frame: the
+negative last row of the rotation matrix."""

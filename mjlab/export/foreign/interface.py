@@ -1,7 +1,7 @@
-"""Inputs and outputs of a policy of another project, in one form for all formats.
+"""Observations and actions of a foreign policy, in one form for all formats.
 
 A reader in `formats` fills an `Interface` from the files of its project. The graph, the
-checks and the simulation use the `Interface` only.
+checks and the simulation use only the `Interface`.
 """
 
 from collections.abc import Mapping
@@ -34,8 +34,8 @@ JOINT_SOURCES = ("joint_pos", "joint_pos_rel", "joint_vel")
 PHASE_SOURCES = ("cos_phase", "sin_phase")
 
 Kept = Literal["raw", "clipped", "target"]
-"""Action that the next observation contains: the output of the network, the output
-after its clip, or the joint target."""
+"""Action that the next observation contains: the network's output ("raw"), the clipped
+output, or the joint target."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +49,10 @@ class Term:
     """Quantity that the term observes."""
 
     joints: tuple[str, ...] = ()
-    """Joints of the term in its order, for joint quantities."""
+    """Joints of a joint quantity, in the order of its elements."""
 
     scale: np.ndarray | float = 1.0
-    """Factor, one number or one per element."""
+    """Scale: one number, or one per element."""
 
     clip: tuple[float, float] | None = None
     """Lower and upper bound before scaling."""
@@ -61,10 +61,10 @@ class Term:
     """Number of control steps in the term, including the current one."""
 
     frame: Literal["imu", "world"] = "imu"
-    """Axes of a vector."""
+    """Frame in which a vector is expressed."""
 
     blind: tuple[str, ...] = ()
-    """Joints whose values are always zero."""
+    """Joints for which the term always contains 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +75,10 @@ class Clock:
     """Frequency, Hz."""
 
     offsets: tuple[float, ...] = (0.0,)
-    """Initial phases, rad."""
+    """Initial phases, rad, such as one per leg."""
 
     is_early: bool = False
-    """Advances before the first observation instead of after it."""
+    """Whether the clock advances before the first observation instead of after it."""
 
     still: Literal["runs", "pi", "zero"] = "runs"
     """Observation during a zero command: the running clock, phases of pi, or zeros."""
@@ -89,7 +89,7 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Interface:
-    """What a policy observes, and how its actions move the joints."""
+    """Contract of a policy: its observation terms, and how actions become targets."""
 
     format: str
     """Name of the format."""
@@ -98,70 +98,70 @@ class Interface:
     """Network of the policy."""
 
     joints: tuple[str, ...]
-    """Joints in the order of the policy's files. The next three fields are in it."""
+    """Joints in the order of the policy's files."""
 
     default: np.ndarray
-    """Default pose, rad."""
+    """Default pose, rad, in the order of `joints`."""
 
     stiffness: np.ndarray
-    """Position gains, N m/rad."""
+    """Position gains, N m/rad, in the order of `joints`."""
 
     damping: np.ndarray
-    """Velocity gains, N m s/rad."""
+    """Velocity gains, N m s/rad, in the order of `joints`."""
 
     acted: tuple[str, ...]
     """Joints that the actions move, in the order of the actions."""
 
     action_scale: np.ndarray
-    """Target per unit of action, rad, one per action."""
+    """Scale of each action, rad."""
 
     action_offset: np.ndarray
-    """Target of a zero action, rad, one per action."""
+    """Joint target at zero action, rad, one per action."""
 
     action_clip: float | None = None
-    """Largest absolute action. None means no limit."""
+    """Clip of the actions, symmetric about zero. None means no clip."""
 
     target_clip: np.ndarray | None = None
     """Lower and upper limit of each target, rad, shape (actions, 2)."""
 
     kept: Kept = "raw"
-    """Action in the next observation."""
+    """Action that the next observation contains."""
 
     terms: tuple[Term, ...]
-    """Observation terms in order."""
+    """Observation terms, in the order of the observation."""
 
     clock: Clock | None = None
     """Gait clock, if the policy observes one."""
 
     newest_first: bool = False
-    """Histories start with the newest step instead of the oldest."""
+    """Whether histories list the newest step first instead of the oldest."""
 
     by_step: bool = False
-    """Histories are grouped by control step instead of by term."""
+    """Whether histories are grouped by control step instead of by term."""
 
     fills: bool = True
-    """Histories start as copies of the first observation instead of zeros."""
+    """Whether histories start as copies of the first observation instead of zeros."""
 
     control_dt: float
     """Control period, s."""
 
     physics_dt: float | None = None
-    """Physics timestep of the training, s. None if no file contains it."""
+    """Physics timestep in training, s. None if no file contains it."""
 
     imu: str | None = None
-    """Site of the IMU in the robot model. None means the root's frame."""
+    """IMU site in the robot model. None means the frame of the root body."""
 
     ranges: tuple[tuple[float, float], ...] | None = None
-    """Range of forward velocity, left velocity and yaw rate: m/s, m/s, rad/s."""
+    """Command ranges: forward velocity (m/s), left velocity (m/s), yaw rate (rad/s)."""
 
     places: Mapping[str, str] = field(default_factory=dict)
-    """File and key of each field, for messages."""
+    """File and key of each field, by field name, for messages."""
 
     assumed: tuple[str, ...] = ()
-    """Facts that the policy's files do not contain."""
+    """Assumptions about facts that the policy's files do not contain."""
 
     def place(self, name: str) -> str:
-        """Return file and key of a field."""
+        """Return the file and key of a field, or the field's name if unknown."""
         return self.places.get(name, name)
 
     def size(self, term: Term) -> int:
@@ -208,7 +208,7 @@ class Interface:
         return found[::-1] if self.newest_first else found
 
     def with_term(self, name: str, **changes: Any) -> "Interface":
-        """Return a copy with another version of one term."""
+        """Return a copy in which the named term has changed fields."""
         terms = tuple(
             replace(term, **changes) if term.name == name else term
             for term in self.terms

@@ -9,7 +9,7 @@ from mjlab.export.reader import NEEDS
 from mjlab.export.runner.policy import ContractError
 
 LEAST_OPSET = 11
-"""Oldest supported version of ONNX operators."""
+"""Oldest supported ONNX operator set."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ def read_network(path: Path) -> Network:
     """Read an ONNX file.
 
     Raises:
-        ContractError: If the file is not such a network.
+        ContractError: If the file is invalid, or has other inputs than one observation
+            and recurrent states.
     """
     try:
         import onnx
@@ -92,8 +93,8 @@ def _check_version(path: Path, model: Any) -> None:
         )
     if version < LEAST_OPSET:
         raise ContractError(
-            f"{path} has operators of version {version}: version {LEAST_OPSET} or "
-            "newer is supported, so export it again"
+            f"{path} uses ONNX opset {version}: opset {LEAST_OPSET} or newer is "
+            f"supported. Export it again with opset_version={LEAST_OPSET}"
         )
 
 
@@ -106,7 +107,8 @@ def _width(path: Path, value: Any) -> int:
     shape = _shape(value)
     if not shape or max(shape[:-1], default=1) != 1 or shape[-1] < 2:
         raise ContractError(
-            f"{value.name} of {path} has the shape {shape}: (1, n) is supported"
+            f"{value.name!r} of {path} has shape {shape}: shape (1, n) with n > 1 is "
+            "supported"
         )
     return shape[-1]
 
@@ -114,7 +116,11 @@ def _width(path: Path, value: Any) -> int:
 def _recurrent(
     path: Path, inputs: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
-    """Pair further inputs with the outputs of the same position and shape."""
+    """Pair each recurrent input with the output at the same position.
+
+    Raises:
+        ContractError: If an input has no output of its shape.
+    """
     pairs = []
     for place, given in enumerate(inputs):
         shape = _shape(given)

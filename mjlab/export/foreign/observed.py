@@ -1,8 +1,8 @@
-"""Observations of a recording, compared with those that the contract gives.
+"""Compare recorded observations with the observations of the contract.
 
-The contract's observation is computed from the recorded sensor values, term by term.
-A term that differs is compared with the usual mistakes: another order, sign, scale,
-unit, frame, delay, history order, default pose, last action or gait phase.
+The expected observation is computed from the recorded sensor values, term by term. A
+term that differs is compared with common mistakes: another order, sign, scale, unit,
+frame, delay, history order, default pose, last action or gait phase.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,13 +37,17 @@ _KEPT: Mapping[Kept, str] = {
 def check_observations(
     interface: Interface, graph: Graph, recording: Recording
 ) -> Iterator[Finding]:
-    """Yield one finding per observation term, or one for all of them."""
+    """Yield one finding per observation term.
+
+    If the whole observation differs, for example in its history order, yield one
+    finding.
+    """
     found = recording.get("observation")
     if found is None:
         yield Finding("observation", "undetermined", "it was not recorded")
         return
     if found.shape[1] != interface.width:
-        said = f"it has {found.shape[1]} numbers, but the contract {interface.width}"
+        said = f"found {found.shape[1]} numbers, expected {interface.width}"
         yield Finding("observation", "mismatch", said)
         return
     absent = [name for name in _needed(graph) if recording.get(name) is None]
@@ -70,7 +74,7 @@ def check_observations(
 def expected_observations(
     interface: Interface, graph: Graph, recording: Recording
 ) -> np.ndarray:
-    """Return the observations that the contract gives, shape (steps, n)."""
+    """Compute observations from the recorded sensor values, shape (steps, width)."""
     policy, rows = graph.session(), []
     kept = kept_actions(interface, recording)
     nexts = [state["next"] for state in graph.about["states"]]
@@ -86,12 +90,15 @@ def expected_observations(
 
 
 def readings(graph: Graph, recording: Recording, step: int) -> dict[str, Any]:
-    """Return the recorded inputs of a graph in one step."""
+    """Return the graph's inputs at one recorded step."""
     return {name: recording.arrays[_named(name)][step] for name in _inputs(graph)}
 
 
 def kept_actions(interface: Interface, recording: Recording) -> np.ndarray | None:
-    """Return the actions for the next observation, from the recorded actions."""
+    """Return the action that each next observation contains, shape (steps, actions).
+
+    None if actions were not recorded or have another width.
+    """
     raw = recording.get("action")
     if raw is None or raw.shape[1] != len(interface.acted):
         return None
@@ -116,14 +123,18 @@ def _needed(graph: Graph) -> list[str]:
 
 
 def _differs(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Return which numbers differ, as a boolean array."""
+    """Mask of numbers that differ by more than the tolerance."""
     return np.abs(found - expected) > _TOLERANCE * np.maximum(1.0, np.abs(expected))
 
 
 def _all_right(
     interface: Interface, recording: Recording, expected: np.ndarray
 ) -> Iterator[Finding]:
-    """Yield the terms that agree; constant terms leave order and scale open."""
+    """Yield findings for an observation that agrees in all terms.
+
+    A term that is constant in the recording is undetermined: its order and scale have
+    no effect.
+    """
     for term in interface.terms:
         values = expected[:, interface.columns(term)[-1]]
         still = np.ptp(values, axis=0) < 1e-6
@@ -151,13 +162,13 @@ def _never_clipped(interface: Interface, recording: Recording) -> bool:
     return raw is not None and bool(np.abs(raw).max() <= interface.action_clip)
 
 
-# Mistakes of the whole observation.
+# Mistakes in the whole observation.
 
 
 def _layout(
     interface: Interface, found: np.ndarray, expected: np.ndarray
 ) -> str | None:
-    """Describe another order of the histories that explains the recording."""
+    """Describe a history order, other than the contract's, that explains the data."""
     if max(term.history for term in interface.terms) == 1:
         return None
     options = {
@@ -187,7 +198,7 @@ def _order(newest_first: bool, by_step: bool) -> str:
 def _moved(
     interface: Interface, found: np.ndarray, expected: np.ndarray
 ) -> tuple[str, Any, str] | None:
-    """Describe the first term whose numbers are at another place."""
+    """Describe the first term that is recorded at other columns."""
     for term in interface.terms:
         columns = interface.columns(term).ravel()
         values = expected[:, columns]
@@ -207,7 +218,7 @@ def _moved(
     return None
 
 
-# Mistakes of one term.
+# Mistakes in one term.
 
 
 def _term(
@@ -257,7 +268,7 @@ def departure(
     found: np.ndarray,
     expected: np.ndarray,
 ) -> Departure:
-    """Return the difference of a term, with what its reasons need."""
+    """Collect found and expected values of a term, and the data that reasons need."""
     default = None
     if term.source in JOINT_SOURCES and term.source != "joint_vel":
         pose = dict(zip(interface.joints, interface.default, strict=True))
@@ -288,7 +299,7 @@ def _specific(
     found: np.ndarray,
     expected: np.ndarray,
 ) -> str | None:
-    """Return a reason that only terms of this kind can have."""
+    """Return a reason that is specific to the quantity of the term, or None."""
     said = None
     if term.source in PHASE_SOURCES:
         said = _phase(interface, recording)
@@ -300,7 +311,7 @@ def _specific(
 
 
 def _clipped(term: Term, found: np.ndarray, expected: np.ndarray) -> str | None:
-    """Return a reason if the numbers differ only beyond a bound."""
+    """Return a reason if one side is clipped and the values differ only there."""
     wrong = _differs(found, expected)
     scale = np.broadcast_to(np.asarray(term.scale, float), found.shape)
     found, expected = found / scale, expected / scale
@@ -319,7 +330,7 @@ def _clipped(term: Term, found: np.ndarray, expected: np.ndarray) -> str | None:
 def _last_action(
     interface: Interface, recording: Recording, found: np.ndarray
 ) -> str | None:
-    """Return another kind of action that explains the term."""
+    """Describe an action, other than the contract's, that explains the term."""
     for kind, said in _KEPT.items():
         other = kept_actions(replace(interface, kept=kind), recording)
         if kind == interface.kept or other is None:
@@ -335,7 +346,7 @@ def _last_action(
 
 
 def _quaternion(recording: Recording, found: np.ndarray) -> str | None:
-    """Return a reason if gravity was computed from a quaternion in another order."""
+    """Return a reason if gravity was computed with another quaternion convention."""
     quats = recording.get("root_quat_w")
     if quats is None:
         return None
@@ -350,7 +361,7 @@ def _quaternion(recording: Recording, found: np.ndarray) -> str | None:
 
 
 def _phase(interface: Interface, recording: Recording) -> str | None:
-    """Return the difference of the gait clock: offset, frequency, order or rest."""
+    """Describe how the gait clock differs: offset, frequency, order, or at rest."""
     names = {
         term.source: term for term in interface.terms if term.source in PHASE_SOURCES
     }

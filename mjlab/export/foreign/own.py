@@ -1,8 +1,8 @@
-"""Contract of our own policy as an `Interface`, for files in formats of other projects.
+"""Contract of our own policy as an `Interface`, to write files for other projects.
 
-The network is written without its observation: another program computes that. So the
-task must observe and act as the other program can: single terms of measured
-quantities, and joint position targets.
+The written file contains only the network; the other program computes observations and
+targets. So the task can use only observation terms that such programs support, and
+joint position targets.
 """
 
 import warnings
@@ -38,14 +38,14 @@ _SENSORS: dict[str, Source] = {
     "mjSENS_VELOCIMETER": "lin_vel",
     "mjSENS_FRAMEZAXIS": "gravity",
 }
-"""Quantities by type of a MuJoCo sensor. An up vector is negated by its term."""
+"""Quantities by MuJoCo sensor type. `gravity_from_sensor` negates the up vector."""
 
 
 def own_interface(env: ManagerBasedRlEnv, network: Network, group: str) -> Interface:
     """Return the contract of a policy.
 
     Args:
-        env: One nominal world.
+        env: Environment with one world, without randomisation.
         network: Network of the written file.
         group: Observation group of the network.
     """
@@ -111,7 +111,7 @@ def _only_action(env: ManagerBasedRlEnv) -> tuple[Any]:
     kinds = ", ".join(type(term.cfg).__name__ for term in terms)
     if len(terms) != 1 or type(terms[0]) is not mdp.JointPositionAction:
         raise ExportError(
-            f"The task acts by {kinds}. Other programs support one "
+            f"The task has the actions {kinds}. Other programs support one "
             "JointPositionActionCfg."
         )
     if terms[0].cfg.clip is not None:
@@ -150,8 +150,8 @@ def _source(env: ManagerBasedRlEnv, group: str, cfg: Any, name: str) -> Source:
     if cfg.func not in _SOURCES:
         known = ", ".join(sorted(each.__name__ for each in _SOURCES))
         raise ExportError(
-            f"Other programs do not know the observation term {name!r} "
-            f"({cfg.func.__name__}). Known: {known}. Train without it: "
+            f"Other programs do not support the observation term {name!r} "
+            f"({cfg.func.__name__}). Supported: {known}. Train without it: "
             f"--disable observations.{group}.terms.{name}"
         )
     return _SOURCES[cfg.func]
@@ -171,8 +171,8 @@ def write_flat(network: Any, clip: float | None, path: Path) -> None:
 
     Args:
         network: The trained network.
-        clip: Largest absolute action, or None.
-        path: The ONNX file.
+        clip: Symmetric clip of the actions, or None.
+        path: ONNX file to write.
     """
     form = network.as_onnx(verbose=False).cpu().eval()
     if list(form.input_names) != ["obs"]:
@@ -193,7 +193,7 @@ def write_flat(network: Any, clip: float | None, path: Path) -> None:
             return found if clip is None else found.clamp(-clip, clip)
 
     with warnings.catch_warnings():
-        # The newer exporter writes files that older readers do not load.
+        # dynamo=True writes files that older ONNX readers do not load.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
             Clipped().eval(),

@@ -1,7 +1,7 @@
-"""A foreign policy as a file of our own export, with contract, scene and first steps.
+"""Convert a foreign policy to our own format, with contract, scene and first steps.
 
-The file is like one that `mjlab export` writes: runners in Python and C++, `verify` and
-the page for browsers take it.
+The file is like a file of `mjlab export`: it works with the Python and C++ runners,
+`mjlab verify` and the browser page.
 """
 
 import datetime
@@ -42,23 +42,27 @@ from mjlab.provenance import versions
 from mjlab.spec import torque_limits, write_spec
 
 STEPS = 200
-"""Recorded control steps."""
+"""Number of recorded control steps."""
 
 MOST = float(np.finfo(np.float32).max)
 """Largest single-precision number."""
 
 DRIVE = 0.5
-"""Forward velocity in the recorded steps, m/s, within the policy's range."""
+"""Commanded forward velocity in the recorded steps, m/s, clipped to the policy's
+range."""
 
 
 def port(interface: Interface, robot: RobotModel, to: Path, *, task: str = "") -> Path:
-    """Write a policy as a file of our export, and its contract beside it.
+    """Write a foreign policy in our format, with NAME.contract.json beside it.
 
     Args:
-        interface: The policy.
-        robot: Its robot model.
-        to: The ONNX file to write.
-        task: Task of this framework in which the policy can play.
+        interface: Contract and network of the policy.
+        robot: Robot model of the policy.
+        to: ONNX file to write.
+        task: Id of a task of this framework in which the policy can be played.
+
+    Returns:
+        `to`.
     """
     graph = assemble(interface, robot.joints, robot.mount(interface.imu), robot.root)
     whole, texts = described(interface, robot, graph, task=task)
@@ -77,7 +81,7 @@ def port(interface: Interface, robot: RobotModel, to: Path, *, task: str = "") -
 def packed(
     graph: Graph, whole: dict[str, Any], texts: Mapping[str, str]
 ) -> tuple[bytes, str]:
-    """Return the content of a file, and its checksum."""
+    """Return the bytes of the ONNX file, and their checksum."""
     model = onnx.ModelProto()
     model.CopyFrom(graph.model)
     model.producer_name = "mjlab-fused"
@@ -89,7 +93,7 @@ def packed(
 def described(
     interface: Interface, robot: RobotModel, graph: Graph, *, task: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the contract, without recorded steps, and the packed scene."""
+    """Return the contract, without recorded steps, and the packed metadata texts."""
     spec = scene_spec(interface, robot)
     model = spec.compile()
     with tempfile.TemporaryDirectory(prefix="mjlab-port-") as folder:
@@ -249,7 +253,7 @@ def entity(interface: Interface, robot: RobotModel, model: Any) -> dict[str, Any
 def first_steps(
     interface: Interface, policy: ContractPolicy
 ) -> tuple[dict[str, Any], str]:
-    """Simulate the first steps; return their contract entry and packed arrays."""
+    """Simulate `STEPS` control steps; return their contract entry and packed arrays."""
     robot = MujocoRobot(policy)
     robot.start(start_pose(interface, robot.model), np.zeros(robot.model.nv))
     policy.reset()

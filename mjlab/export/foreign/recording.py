@@ -1,4 +1,4 @@
-"""Recorded states of a policy: NPZ arrays, or lines of JSON as the runner logs them."""
+"""Recordings of a policy: NPZ arrays, or JSON lines as the runner logs them."""
 
 import json
 from dataclasses import dataclass
@@ -23,21 +23,21 @@ WIDTHS: dict[str, int | None] = {
     "joint_pos_target": None,
     "effort": None,
 }
-"""Arrays of a recording and their widths, one row per control step.
+"""Arrays of a recording and their widths; None is any width. One row per control step.
 
-Joint quantities are in the order of `joints`, the joint names. `observation` is the
-network's input, `action` its output, and `effort` the motor torque at the start of the
-step.
+Joint quantities are in the order of the joint names in `joints`. `observation` is the
+network's input, `action` its output, and `effort` the motor torque (N m) at the start
+of the step.
 """
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Arrays by name, and the joints in their order."""
+    """Recorded arrays by name, one row per control step."""
 
     name: str
     joints: tuple[str, ...] | None
-    """Names of the joints. None means the order of the robot model."""
+    """Order of joint quantities. None means the order of the robot model."""
     arrays: dict[str, np.ndarray]
 
     @property
@@ -50,15 +50,15 @@ class Recording:
         return self.arrays.get(name)
 
     def in_order(self, joints: tuple[str, ...]) -> "Recording":
-        """Return the recording with its joints in another order."""
+        """Return the recording with joint quantities in the order of `joints`."""
         own = self.joints or joints
         if sorted(own) != sorted(joints):
             odd = sorted(set(own) ^ set(joints))
             raise ContractError(
                 f"{self.name} has the joints {', '.join(own[:3])}, ... and the policy "
                 f"{', '.join(joints[:3])}, ...: {odd[0] if odd else 'repeated'} is in "
-                "only one of them. Name the recording's joints in `joints`, and pass "
-                "--robot for a format without names of joints"
+                "only one of them. Write the recording's joint names to `joints`; for "
+                "a format without joint names, also pass --robot"
             )
         order = [own.index(name) for name in joints]
         moved = ("joint_pos", "joint_vel", "joint_pos_target", "effort")
@@ -98,7 +98,10 @@ def _read_npz(path: Path) -> dict[str, Any]:
 
 
 def _read_lines(path: Path) -> dict[str, Any]:
-    """Read lines of JSON: nested as in the runner's log, or flat with array names."""
+    """Read JSON lines: nested as in the runner's log, or flat by array name.
+
+    Reading stops at the first line with the runner's damped stop or with other keys.
+    """
     rows: list[dict[str, Any]] = []
     joints: dict[str, Any] = {}
     for number, text in enumerate(path.read_text("utf-8").splitlines(), 1):

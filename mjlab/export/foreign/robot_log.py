@@ -1,4 +1,4 @@
-"""Sensor readings in the log of a robot, checked like a log of our own policy."""
+"""Check the sensor readings in the log of a robot that ran a foreign policy."""
 
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from mjlab.export.verify import verify_log
 def check_log(
     interface: Interface, log: Path, robot: RobotModel | None
 ) -> Iterator[Finding]:
-    """Yield findings about units, signs, frames and times of the readings."""
+    """Yield findings about units, signs, frames and times of the sensor readings."""
     if robot is None or log.suffix == ".npz":
         said = "units, signs and frames of sensors need --robot and a log of JSON lines"
         yield Finding("readings", "undetermined", said)
@@ -22,7 +22,7 @@ def check_log(
     with tempfile.TemporaryDirectory(prefix="mjlab-log-") as folder:
         path = port(interface, robot, Path(folder) / "policy.onnx")
         found = verify_log(path, log).found
-    # The logged file can be another export of the same policy.
+    # Ignore the checksum: the log can come from another export of the same policy.
     faults = [(line, said) for line, said in found if not said.startswith("policy is")]
     if not faults:
         yield Finding("readings", "ok")

@@ -1,4 +1,4 @@
-"""Robot model of a foreign policy: names, gains, poses and the pose of its IMU."""
+"""Robot model of a foreign policy: joint names, gains, keyframes and IMU pose."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +22,14 @@ class Mount:
     """Position, m."""
 
     axes: np.ndarray
-    """Axes as columns, shape (3, 3)."""
+    """Rotation matrix from the IMU's frame to the root's, shape (3, 3)."""
 
 
 class RobotModel:
     """MJCF file of a robot with a floating base."""
 
     def __init__(self, path: Path) -> None:
-        """Load the file."""
+        """Load the file; raise unless it has one robot with a floating base."""
         self.path = path
         try:
             self.spec = mujoco.MjSpec.from_file(str(path))
@@ -41,8 +41,8 @@ class RobotModel:
         free = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
         if len(free) != 1 or free[0] != 0:
             raise ContractError(
-                f"{path} has {len(free)} free joints: a robot with one floating base, "
-                "whose free joint comes first, is supported"
+                f"{path} has {len(free)} free joints: it must have exactly one, before "
+                "all other joints"
             )
         self.joints = tuple(model.joint(i).name for i in range(1, model.njnt))
         """Joints without the free joint, in the order of qpos."""
@@ -51,7 +51,7 @@ class RobotModel:
 
     @property
     def motors(self) -> tuple[str, ...]:
-        """Joints in the order of the actuators; the joint order without actuators."""
+        """Joints in actuator order; `joints` if the model has no actuators."""
         model = self.model
         kind = int(mujoco.mjtTrn.mjTRN_JOINT)
         driven = [
@@ -62,7 +62,10 @@ class RobotModel:
         return tuple(driven) or self.joints
 
     def gains(self) -> dict[str, tuple[float, float]]:
-        """Stiffness and damping of position servos by joint, with joint damping."""
+        """Stiffness and damping of position servos, by joint.
+
+        The damping includes the joint's passive damping.
+        """
         model, found = self.model, {}
         for index in range(model.nu):
             joint = int(model.actuator_trnid[index, 0])
@@ -76,7 +79,7 @@ class RobotModel:
         return found
 
     def pose(self, name: str) -> np.ndarray:
-        """Joint positions of a keyframe."""
+        """Joint positions of a keyframe, in the order of `joints`."""
         keys = [self.model.key(k).name for k in range(self.model.nkey)]
         if name not in keys:
             raise ContractError(
@@ -95,7 +98,7 @@ class RobotModel:
         }
 
     def mount(self, site: str | None) -> Mount:
-        """Pose of the IMU: of a site on the root body, or of the root itself."""
+        """Pose of the IMU site in the root's frame; identity if `site` is None."""
         if site is None:
             return Mount(np.zeros(3), np.eye(3))
         data = mujoco.MjData(self.model)
@@ -109,8 +112,8 @@ class RobotModel:
         on = int(self.model.site_bodyid[self.model.site(site).id])
         if self.model.body_weldid[on] != self.model.body_weldid[body]:
             raise ContractError(
-                f"The site {site!r} of {self.path} is not fixed to the root "
-                f"{self.root!r}: an IMU on the root is supported"
+                f"The site {site!r} of {self.path} is not fixed to the root body "
+                f"{self.root!r}: the IMU must be on the root body"
             )
         turn = data.xmat[body].reshape(3, 3)
         place = turn.T @ (data.site(site).xpos - data.xpos[body])
@@ -121,11 +124,9 @@ def model_file(cfg: "ManagerBasedRlEnvCfg") -> Path:
     """Return the MJCF file of a task's robot.
 
     Raises:
-        ContractError: If no articulated entity of the task is a file.
+        ContractError: If no articulated entity of the task is defined by a file.
     """
     for entity in cfg.scene.entities.values():
         if entity.articulation is not None and isinstance(entity.source, str | Path):
             return Path(entity.source)
-    raise ContractError(
-        "The robot of the task is not an MJCF file: name one with --robot"
-    )
+    raise ContractError("The task's robot is not an MJCF file: pass one with --robot")

@@ -1,4 +1,4 @@
-"""Scene of a foreign policy: its robot with the policy's gains, on the ground."""
+"""Scene of a foreign policy: the robot on a plane, with the policy's servo gains."""
 
 import mujoco
 import numpy as np
@@ -9,13 +9,13 @@ from mjlab.export.runner.policy import ContractError
 from mjlab.spec import torque_limits
 
 PHYSICS_DT = 0.002
-"""Physics timestep of a simulation if no file contains one, s."""
+"""Default physics timestep, s, for policies whose files contain none."""
 
 ITERATIONS = 50
-"""Minimum number of iterations of the constraint solver and of its line search."""
+"""Minimum number of constraint solver iterations, and of line search iterations."""
 
 _ABOVE = 1e-3
-"""Height of the lowest point above the ground at the start, m."""
+"""Initial distance between the lowest geom and the ground, m."""
 
 
 def physics_dt(interface: Interface) -> float:
@@ -26,16 +26,16 @@ def physics_dt(interface: Interface) -> float:
 
 
 def scene_spec(interface: Interface, robot: RobotModel) -> mujoco.MjSpec:
-    """Return the robot model with position servos of the policy's gains.
+    """Return the robot model with position servos that have the policy's gains.
 
-    Servos have the damping of the contract, so joint damping is removed. Torque limits
-    come from the robot model.
+    The servos have the contract's damping, so passive joint damping is set to zero.
+    Torque limits come from the robot model. A ground plane is added if it is missing.
     """
     odd = sorted(set(robot.joints) ^ set(interface.joints))
     if odd:
         raise ContractError(
             f"{robot.path} and the policy do not have the same joints: {odd[0]!r} is "
-            "in only one of them. Pass a model without further joints"
+            "in only one of them. Pass a model with exactly the policy's joints"
         )
     spec = robot.spec.copy()
     limits = torque_limits(robot.model, robot.joints)
@@ -61,7 +61,8 @@ def scene_spec(interface: Interface, robot: RobotModel) -> mujoco.MjSpec:
         )
     spec.option.timestep = physics_dt(interface)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    # Training often stops the solver early, which can be unstable with this integrator.
+    # Models for training often have few solver iterations, which can be unstable with
+    # this integrator.
     spec.option.iterations = max(spec.option.iterations, ITERATIONS)
     spec.option.ls_iterations = max(spec.option.ls_iterations, ITERATIONS)
     for material in spec.materials:

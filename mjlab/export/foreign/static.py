@@ -1,4 +1,7 @@
-"""Checks of a policy's files alone, against each other and against a robot model."""
+"""Checks of a policy's files, against each other and against a robot model.
+
+Nothing is simulated or replayed.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,15 +12,15 @@ from mjlab.export.foreign.robot_model import RobotModel
 from mjlab.export.foreign.verdict import Finding
 
 _CLOSE = 6e-3
-"""Relative tolerance between two files: some have three significant digits."""
+"""Relative tolerance between two files: some are rounded to three digits."""
 
 _SIDES = (("left_", "right_"), ("Left_", "Right_"), ("FL_", "FR_"), ("RL_", "RR_"))
 _SIDES += (("LL_", "LR_"), ("L_", "R_"), ("l_", "r_"))
-"""Prefixes of left and right joints."""
+"""Prefixes of joint names, (left, right)."""
 
 
 def check_files(interface: Interface, robot: RobotModel | None) -> Iterator[Finding]:
-    """Yield findings from the contract and the robot model."""
+    """Yield findings about sizes, symmetry and values, and about the robot model."""
     yield from _widths(interface)
     yield from _symmetry(interface)
     yield from _numbers(interface)
@@ -26,7 +29,10 @@ def check_files(interface: Interface, robot: RobotModel | None) -> Iterator[Find
 
 
 def compare(interface: Interface, other: Interface) -> Iterator[Finding]:
-    """Yield differences from another file about the same policy."""
+    """Yield differences from another contract of the same policy.
+
+    Nothing is compared if a joint of `interface` is missing in `other`.
+    """
     names = set(interface.joints) & set(other.joints)
     if len(names) != len(interface.joints):
         return
@@ -118,7 +124,7 @@ def _widths(interface: Interface) -> Iterator[Finding]:
 
 
 def mirror(joint: str) -> str | None:
-    """Return the joint on the right side, for a joint on the left side."""
+    """Return the right-side twin of a left-side joint, None for other joints."""
     for left, right in _SIDES:
         if joint.startswith(left):
             return right + joint.removeprefix(left)
@@ -126,7 +132,7 @@ def mirror(joint: str) -> str | None:
 
 
 def _symmetry(interface: Interface) -> Iterator[Finding]:
-    """Yield values that differ between the left and the right side."""
+    """Yield the first joint per field whose value differs between left and right."""
     for name, order in (
         ("stiffness", interface.joints),
         ("damping", interface.joints),

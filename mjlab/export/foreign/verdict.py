@@ -1,4 +1,4 @@
-"""Verdict about a foreign policy: findings by place, with the evidence for them."""
+"""Verdict about a foreign policy: a list of findings for each kind of evidence."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,26 +14,26 @@ and the log of a robot."""
 
 @dataclass(frozen=True)
 class Finding:
-    """Result for one place of the contract."""
+    """Result for one entry of the contract."""
 
     place: str
-    """Observation term, field or file and key."""
+    """Observation term, field of the contract, or "FILE: KEY"."""
 
     state: State
     said: str = ""
-    """What differs and why, or what is missing to decide."""
+    """Difference and likely reason; for "undetermined", the data that is missing."""
 
 
 @dataclass
 class ForeignVerdict:
-    """Findings about a policy."""
+    """Findings about a policy, and the report about them."""
 
     interface: Interface
     findings: dict[Level, list[Finding]] = field(default_factory=dict)
-    """Findings by evidence."""
+    """Findings by kind of evidence."""
 
     def of(self, state: State) -> list[Finding]:
-        """Return the findings with a state, over all evidence."""
+        """Return all findings with this state."""
         return [
             each
             for findings in self.findings.values()
@@ -43,14 +43,14 @@ class ForeignVerdict:
 
     @property
     def state(self) -> State:
-        """The worst state: a mismatch, then undetermined, then ok."""
+        """Worst state of all findings: "mismatch", else "undetermined", else "ok"."""
         if self.of("mismatch"):
             return "mismatch"
         return "undetermined" if self.of("undetermined") else "ok"
 
     @property
     def text(self) -> str:
-        """The verdict for the user."""
+        """Report for the console: the contract, all findings, and the result."""
         lines = [*_summary(self.interface)]
         for level, findings in self.findings.items():
             lines += ["", f"Evidence: {level}"]

@@ -1,4 +1,4 @@
-"""Verification of a policy of another project, from its files to the log of a robot."""
+"""Verify a policy of another project by its files, recordings, logs and simulation."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ def read_policy(
         path: The ONNX file.
         form: The format, a key of `READERS`.
         configs: Configuration files of the format.
-        robot: The robot model, for the names of joints.
+        robot: Robot model, which gives the joint names of formats without names.
 
     Raises:
         ContractError: If a file cannot be read.
@@ -49,7 +49,11 @@ def read_policy(
 
 
 def joint_order(interface: Interface, robot: RobotModel | None) -> tuple[str, ...]:
-    """Return the joints of readings and targets: of the robot, or of its motors."""
+    """Return the joint order of readings and targets.
+
+    It is the order of the robot model; without a model, the order of the motors if
+    joints are named by motor, else the policy's order.
+    """
     if robot is not None:
         return robot.joints
     motors = tuple(f"{MOTOR}{index}" for index in range(len(interface.joints)))
@@ -57,7 +61,7 @@ def joint_order(interface: Interface, robot: RobotModel | None) -> tuple[str, ..
 
 
 def graph_of(interface: Interface, robot: RobotModel | None) -> Graph:
-    """Return the graph of a policy; without a robot, with the IMU at the root."""
+    """Return the graph of a policy. Without a robot model, the IMU is at the root."""
     joints = joint_order(interface, robot)
     if robot is None:
         return assemble(interface, joints, Mount(np.zeros(3), np.eye(3)), "root")
@@ -77,15 +81,18 @@ def verify_foreign(
 ) -> ForeignVerdict:
     """Check a policy of another project with all given evidence.
 
+    If the network's widths or the robot's joints do not fit the contract, only the
+    files are checked.
+
     Args:
         path: The ONNX file.
         form: The format, a key of `READERS`.
         configs: Configuration files of the format.
         robot: MJCF file of the robot.
-        recording: Recorded states, with the observations and actions at them.
-        log: Log of a robot, in the form of a recording.
-        simulate: Walk the robot in simulation, which needs `robot`.
-        progress: Called after each walk.
+        recording: Recorded states with their observations and actions.
+        log: Log of a robot, in the format of a recording.
+        simulate: Also walk the robot in simulation. Needs `robot`.
+        progress: Called after each simulated walk.
 
     Raises:
         ContractError: If a file cannot be read.
@@ -117,7 +124,7 @@ def verify_foreign(
 def open_loop(
     interface: Interface, recording: Recording, robot: RobotModel | None
 ) -> list[Finding]:
-    """Return the findings of a recording, in open loop."""
+    """Recompute a recording's observations and actions; return the findings."""
     graph, joints = graph_of(interface, robot), joint_order(interface, robot)
     ordered = recording.in_order(joints)
     found = [
@@ -140,7 +147,7 @@ def _contract(
 
 
 def _is_broken(interface: Interface, robot: RobotModel | None) -> bool:
-    """Whether the network cannot be fed, or the robot lacks joints."""
+    """Whether widths of contract and network differ, or the robot lacks joints."""
     widths = interface.width, len(interface.acted)
     fits = widths == (interface.network.inputs, interface.network.outputs)
     return not fits or (

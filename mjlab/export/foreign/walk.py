@@ -15,10 +15,11 @@ from mjlab.export.runner.policy import Arrays, ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
 
 STAND_S, WALK_S, SETTLE_S = 1.0, 4.0, 1.5
-"""Durations of standing and walking, and walking time before speeds count, s."""
+"""Duration of standing, of walking, and of the acceleration excluded from the mean
+velocity, s."""
 
 SPEED = 0.5
-"""Forward command, m/s, within the policy's range."""
+"""Forward command, m/s, clipped to the policy's range."""
 
 _HEADING = 2.0
 """Initial heading, rad."""
@@ -27,15 +28,15 @@ _FALL = 0.6, 0.5
 """Fraction of the initial height, and cosine of the tilt, below which a robot fell."""
 
 _CLOSE = 0.5
-"""Largest error of the velocity, as a fraction of the command."""
+"""Largest accepted velocity error, as a fraction of the command."""
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Result of a walk."""
+    """Result of a simulated walk."""
 
     fell_s: float | None
-    """Time of the fall, s. None without a fall."""
+    """Time of the fall, s. None if the robot did not fall."""
 
     speed: tuple[float, float]
     """Mean forward and left velocity in the heading's frame, m/s."""
@@ -45,7 +46,7 @@ class Walk:
 
     @property
     def error(self) -> float:
-        """Distance of the mean velocity from the command, m/s."""
+        """Norm of the difference between mean velocity and command, m/s."""
         return float(np.hypot(self.speed[0] - self.wanted, self.speed[1]))
 
     @property
@@ -63,17 +64,17 @@ class Walk:
 
 
 def walk(interface: Interface, robot: RobotModel, *, late: int = 0) -> Walk:
-    """Simulate a policy.
+    """Simulate a policy that stands, then walks forward.
 
     Args:
-        interface: The policy.
-        robot: Its robot model.
+        interface: Contract and network of the policy.
+        robot: Robot model of the policy.
         late: Delay of the targets, in control steps.
     """
     policy = loaded(interface, robot)
     world = MujocoRobot(policy)
     pose = start_pose(interface, world.model)
-    # The initial heading is not x, so world axes differ from the axes of the robot.
+    # A heading along x would hide confusions of world frame and robot frame.
     pose[3:7] = np.cos(_HEADING / 2.0), 0.0, 0.0, np.sin(_HEADING / 2.0)
     world.start(pose, np.zeros(world.model.nv))
     height = float(world.data.qpos[2])
@@ -102,7 +103,7 @@ def walk(interface: Interface, robot: RobotModel, *, late: int = 0) -> Walk:
 
 
 def loaded(interface: Interface, robot: RobotModel) -> ContractPolicy:
-    """Return a policy as loaded from a ported file, without recorded steps."""
+    """Load a foreign policy as a file of our format, without recorded steps."""
     graph = assemble(interface, robot.joints, robot.mount(interface.imu), robot.root)
     whole, texts = described(interface, robot, graph, task="")
     with tempfile.TemporaryDirectory(prefix="mjlab-walk-") as folder:

@@ -1,11 +1,11 @@
-"""Our policy in the formats of other projects, checked before it is written.
+"""Write our policies in the formats of other projects.
 
 - `isaaclab`: `exported/policy.onnx` and `params/deploy.yaml`, as Unitree's controller
   in C++ reads them.
 - `mjlab`: `policy.onnx` with the metadata of mjlab 1.6.
 
-The written files are read again by the readers in `formats`, and compared with
-recorded steps of the task.
+Drafts of the files are read by the readers in `formats`, and compared with recorded
+steps of the task. The files are written only if the recorded steps are reproduced.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.threads import torch_threads
 
 STEPS = 50
-"""Control steps in which the files are compared with the task."""
+"""Number of control steps in which the files are compared with the task."""
 
 _UNITREE = {
     "gyro": "base_ang_vel",
@@ -72,8 +72,8 @@ def export_as(
 
     Args:
         form: "isaaclab" or "mjlab".
-        checkpoint: The checkpoint.
-        to: Folder of the files.
+        checkpoint: Checkpoint of the policy.
+        to: Folder to write to.
         env_cfg: Configuration of the training environment.
         agent_cfg: Configuration of the agent.
     """
@@ -112,7 +112,7 @@ def _only_group(agent_cfg: AgentCfg) -> tuple[str]:
 
 
 def write_deploy(interface: Interface, folder: Path) -> list[Path]:
-    """Write policy.onnx and deploy.yaml in the folders of Unitree's controller."""
+    """Write policy.onnx and deploy.yaml in Unitree's folder layout."""
     import yaml
 
     if interface.ranges is None:
@@ -195,8 +195,8 @@ def write_metadata(interface: Interface, folder: Path) -> list[Path]:
     }
     if not np.allclose(interface.action_offset, interface.default):
         raise ExportError(
-            "mjlab's metadata has no offset of actions: it is the default pose. Set "
-            "offset to 0 and use_default_offset to True."
+            "mjlab's metadata has no action offset: the offset must be the default "
+            "pose. Set offset to 0 and use_default_offset to True."
         )
     model = onnx.load(str(interface.network.path))
     onnx.helper.set_model_props(
@@ -213,7 +213,7 @@ def write_metadata(interface: Interface, folder: Path) -> list[Path]:
 
 
 def _entry(value: Any) -> str:
-    """Return an entry of a list as mjlab writes it, with six decimals."""
+    """Format an entry of a list as mjlab does: six decimals, separated by ";"."""
     if isinstance(value, str):
         return value
     return ";".join(f"{float(number):.6f}" for number in np.ravel(value))
@@ -225,7 +225,7 @@ def _entry(value: Any) -> str:
 def _recorded(
     env: ManagerBasedRlEnv, worlds: Any, network: Any, group: str, clip: float | None
 ) -> Recording:
-    """Record steps of the task with the network."""
+    """Run the network in the task; record up to `STEPS` steps of one episode."""
     (action,) = env.action_manager.terms.values()
     robot = env.scene.entity(action.targets[0].entity)
     command = next(iter(env.command_manager.terms), None)
@@ -266,7 +266,7 @@ def _compare(
     own: Interface,
     recording: Recording,
 ) -> None:
-    """Raise unless the written files act like the task."""
+    """Raise if the files give other observations or targets than the task."""
     robot = RobotModel(model_file(env_cfg))
     configs = [file for file in files if file.suffix == ".yaml"]
     interface = replace(read_policy(files[0], form, configs, robot), imu=own.imu)

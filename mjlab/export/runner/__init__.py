@@ -1,8 +1,8 @@
 """Runner: runs a policy file on a robot, or in MuJoCo, without this framework.
 
-`runner_text` joins these modules into one file for the robot. They import only NumPy
-and each other, and at first use onnxruntime and MuJoCo. The check of file names is
-copied from `mjlab.safe_names`.
+`runner_text` joins these modules and `mjlab.safe_names` into one file for the robot.
+The modules import only NumPy and each other; onnxruntime and MuJoCo are imported when
+they are first used.
 """
 
 import ast
@@ -12,7 +12,7 @@ from mjlab import safe_names
 from mjlab.files import write_text
 
 HEADER = "mjlab_runner.hpp"
-"""C++ header with the same functions."""
+"""C++ header with the same functions as the Python runner."""
 PARTS = ("policy", "checks", "reach", "robot", "commands", "loop")
 """Modules in dependency order."""
 

@@ -1,4 +1,7 @@
-"""Checks of readings against the contract, with messages that name the error."""
+"""Check sensor readings against the contract.
+
+Messages name the likely error, such as degrees instead of radians or a wrong sign.
+"""
 
 import math
 from collections.abc import Iterator
@@ -11,11 +14,10 @@ from mjlab.export.runner.policy import Arrays, ContractError, checked
 DEGREE = math.pi / 180.0
 """One degree, in radians."""
 APART = 0.3
-"""Tolerance between two readings of a joint, larger than differences in timing: rad for
-hinges, and 0.1 m per rad for slides.
-"""
+"""Tolerance between two readings of one joint, rad; 0.1 m per rad for slides. Readings
+taken at different times within a period stay within it."""
 LEAN = 20.0
-"""Tolerance between two readings of the root's tilt, degrees."""
+"""Tolerance between two measurements of the root's tilt, degrees."""
 LENGTH = 0.1
 """Tolerance of the norm of a unit vector."""
 
@@ -40,7 +42,7 @@ class JointLimits:
         self._margin = margin
 
     def way(self, place: int, of_hinge: float) -> float:
-        """Scale a tolerance for hinges, rad, to the joint; 0.1 m per rad for slides."""
+        """Convert a hinge tolerance, rad, to the joint's unit; 0.1 m per rad."""
         return of_hinge if self.units[place] == "rad" else 0.1 * of_hinge
 
     def fault(self, what: str, positions: dict[int, float]) -> str | None:
@@ -70,13 +72,13 @@ class JointLimits:
 
 
 class ReadingChecks:
-    """Checks of the readings of each control period."""
+    """Checks the readings of each control period."""
 
     def __init__(self, contract: dict[str, Any], margin: float = 0.1) -> None:
         """Prepare the checks.
 
         Args:
-            contract: The contract.
+            contract: Contract of the policy.
             margin: Margin beyond joint limits, rad; 0.1 m per rad for slides.
         """
         self._robot = contract["robot"]
@@ -125,10 +127,9 @@ class ReadingChecks:
         return next((said for kind in faults for said in kind), None)
 
     def upright(self, entry: dict[str, Any]) -> np.ndarray | None:
-        """Return the vertical that an input measures while the root is upright.
+        """Return the value of `vertical` while the root is upright, shape (3,).
 
-        It is a gravity sensor's reading, or the downward direction for the root's
-        orientation, shape (3,). None for other inputs.
+        None for inputs that measure neither gravity nor the root's orientation.
         """
         if entry["measured"]["kind"] == "root_quat_w":
             return np.array([0.0, 0.0, -1.0])
@@ -137,9 +138,9 @@ class ReadingChecks:
 
     @staticmethod
     def vertical(entry: dict[str, Any], values: np.ndarray) -> np.ndarray:
-        """Return the vertical from a gravity sensor or from the root's orientation.
+        """Return the gravity reading, or the down vector in the root's frame.
 
-        Unit vectors of shape (..., 3), in the axes of `axes`.
+        Unit vectors, shape (..., 3), in the frame that `axes` names.
         """
         if entry["measured"]["kind"] != "root_quat_w":
             return values.astype(float)
@@ -153,7 +154,7 @@ class ReadingChecks:
         return self._root if is_root else entry["frame"]
 
     def _is_own(self, entry: dict[str, Any], kind: str) -> bool:
-        """True if an input measures joints of the contract's robot, as `kind`."""
+        """Return whether an input measures `kind` of the contract's robot."""
         how = entry["measured"]
         return how["kind"] == kind and how["entity"] == self._robot
 
@@ -227,12 +228,12 @@ class ReadingChecks:
             yield from [] if said is None else [f"{name} {said}"]
 
     def _turning(self, measured: Arrays, since: float) -> Iterator[str]:
-        """Yield gyros that contradict the rotation of the gravity direction."""
+        """Yield gyros that contradict the rate of change of the gravity direction."""
         for gyro, gravity in self._gyros:
             entry = next(e for e in self._inputs if e["name"] == gravity)
             down = self.vertical(entry, measured[gravity])
-            # A vector fixed in the world rotates in the opposite direction in the
-            # robot's axes.
+            # In the robot's frame, a vector that is fixed in the world rotates with
+            # the negative angular velocity.
             rates = np.cross(down, measured[gyro].astype(float))
             what = f"the rotation of {gravity}"
             said = self._rates[gyro].fault(what, down, rates, since)
@@ -253,7 +254,7 @@ class ReadingChecks:
 
 
 class RateCheck:
-    """Compares measured rates with the change of the corresponding values."""
+    """Compares measured rates with finite differences of the values."""
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
@@ -262,13 +263,13 @@ class RateCheck:
     def fault(
         self, what: str, values: np.ndarray, rates: np.ndarray, seconds: float
     ) -> str | None:
-        """Return a description of rates with the wrong unit or sign, None otherwise.
+        """Describe rates with the wrong unit or sign; return None if they agree.
 
         Args:
-            what: The measured change, for the message.
-            values: The values.
-            rates: Their measured rates.
-            seconds: Time since the last call.
+            what: Description of the change, for the message.
+            values: Values, rad or unit vectors.
+            rates: Measured rates of the values, per second.
+            seconds: Time since the last call, s.
         """
         last, self._last = self._last, (values, rates)
         if last is None or not 0.0 < seconds < math.inf:
@@ -290,12 +291,12 @@ class RateCheck:
 
 
 def tilt_of(cosine: float) -> float:
-    """Return the angle in degrees for a cosine, clipped to [-1, 1]."""
+    """Return the angle with this cosine, degrees."""
     return math.acos(min(max(cosine, -1.0), 1.0)) / DEGREE
 
 
 def element(entry: dict[str, Any], *places: int) -> str:
-    """Return an input's name for a message, with the elements unless all are meant."""
+    """Name elements of an input in a message; only the input if all are named."""
     names = entry["elements"]
     if names is None or len(places) == math.prod(entry["shape"]):
         return entry["name"]

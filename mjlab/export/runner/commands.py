@@ -1,4 +1,4 @@
-"""Commands: constant, from a keyboard, from a gamepad, and from UDP packets."""
+"""Command sources: constant, keyboard, gamepad and UDP packets."""
 
 import contextlib
 import importlib
@@ -21,12 +21,12 @@ class CommandSource:
 
     def __init__(self, contract: dict[str, Any]) -> None:
         self.known = {c["name"]: c for c in contract["commands"]}
-        """Commands of the contract, by name."""
+        """Contract entries of the commands, by name."""
         self.values = {n: np.array(c["start"], float) for n, c in self.known.items()}
         """Current command values, by name."""
 
     def set(self, name: str, values: Any) -> None:
-        """Set a command, clipped to its range in training."""
+        """Set a command, clipped to its training range."""
         if name not in self.known:
             valid = ", ".join(self.known) or "none"
             raise ContractError(f"There is no command {name!r}. Valid: {valid}.")
@@ -45,16 +45,20 @@ class CommandSource:
         return next(iter(self.known))
 
     def read(self) -> float:
-        """Read new commands; return the age of the newest one, s."""
+        """Read new commands; return the age of the newest, s; infinite stops."""
         return 0.0
 
 
 class KeyboardSource(CommandSource):
-    """Commands from the keys w and s, a and d, q and e; space sets zero, x stops."""
+    """Commands from keys, in steps of 0.1.
+
+    w and s change the first element, a and d the second, q and e the third. Space sets
+    the command to zero, x stops the robot.
+    """
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Read single keys, without the Enter key, within the block."""
+        """Read keys within the block as they are pressed, without Enter."""
         if not sys.stdin.isatty():
             raise ContractError("--keyboard needs a terminal as standard input.")
         termios, tty = map(importlib.import_module, ("termios", "tty"))
@@ -84,17 +88,21 @@ class KeyboardSource(CommandSource):
 
 
 class GamepadSource(CommandSource):
-    """Commands from sticks: left for velocity, right for yaw; any button stops."""
+    """Commands from the sticks of a gamepad: left for velocity, right for yaw.
+
+    Any button stops the robot.
+    """
 
     AXES = (1, 0, 3)
-    """Axis codes by element of the command: left stick y and x, right stick x."""
+    """Axis code of each command element: left stick y and x, right stick x."""
     KEYS, STICKS, BUTTON = 1, 3, 0x130
-    """Event types of buttons and axes, and the code of a button of every gamepad."""
+    """Event types of buttons and axes, and the code of a button that every gamepad
+    has."""
 
     def __init__(
         self, contract: dict[str, Any], device: Any, dead: float = 0.1
     ) -> None:
-        """Store an evdev device, and the dead zone as a fraction of a stick's range."""
+        """Store an evdev device, and the dead zone as a fraction of the axis range."""
         super().__init__(contract)
         self._device, self._dead = device, dead
 
@@ -130,12 +138,12 @@ class GamepadSource(CommandSource):
         range_ = self.known[name]["range"] or [[-1.0, 1.0]] * wanted.size
         for place, axis in enumerate(self.AXES[: wanted.size]):
             low, high = range_[place]
-            share = self._share(axis)
+            share = self._deflection(axis)
             wanted[place] = share * high if share > 0.0 else -share * low
         self.set(name, wanted)
         return 0.0
 
-    def _share(self, axis: int) -> float:
+    def _deflection(self, axis: int) -> float:
         """Return the deflection of an axis, -1 to 1, positive forward and left."""
         found = self._device.absinfo(axis)
         half = (found.max - found.min) / 2.0
@@ -145,9 +153,9 @@ class GamepadSource(CommandSource):
 
 
 class UdpSource(CommandSource):
-    """Commands from packets such as {"twist": [0.5, 0, 0]}, from this machine only.
+    """Commands from UDP packets of this machine, such as {"twist": [0.5, 0, 0]}.
 
-    Packets have no password: any program and any user of the machine can send them.
+    Packets are not authenticated: any program of any user on the machine can send them.
     """
 
     def __init__(self, contract: dict[str, Any], port: int, clock: Any) -> None:

@@ -41,7 +41,7 @@ from mjlab.export.runner.robot import MujocoRobot, RobotInterface, refuse_gains
 
 
 class Safety:
-    """Detects reasons to stop the robot."""
+    """Checks readings, tilt, timing and commands in each period, to stop the robot."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Safety:
         """Store the limits.
 
         Args:
-            policy: The policy, whose contract has the joint limits.
+            policy: Policy whose contract has the joint limits.
             margin: Margin beyond joint limits, rad; 0.1 m per rad for slides.
             tilt: Angle from upright that counts as a fall, degrees.
             periods: Maximum time between two steps, in control periods.
@@ -65,10 +65,15 @@ class Safety:
         self._tilt, self._late = tilt, late
         self._longest, self._last = periods * policy.dt, -math.inf
         self.seen: dict[str, Any] = {}
-        """`joint_pos` and `upright` of the last period, as returned by the robot."""
+        """Values of `joint_pos()` and `upright()` in the last period, for the log."""
 
     def fault(self, robot: RobotInterface, measured: Arrays, age: float) -> str | None:
-        """Return a description of a fault in the readings, None without a fault.
+        """Return the reason to stop the robot, None if there is none.
+
+        Args:
+            robot: The robot.
+            measured: Readings of this period, by input.
+            age: Age of the newest command, s; infinite if the user stopped.
 
         Raises:
             ContractError: If readings do not have the contract's shapes.
@@ -103,13 +108,16 @@ def run(
 ) -> str | None:
     """Run a policy on a robot; return the reason for a stop, or None.
 
+    After a stop, the joints are damped for the remaining periods. An exception also
+    damps them.
+
     Args:
         policy: The policy.
         robot: The robot.
         source: Source of commands.
-        safety: Monitored limits.
+        safety: Checks that can stop the robot.
         steps: Number of control periods.
-        log: File for one line of JSON per period.
+        log: Text file that gets one line of JSON per period, or None.
 
     Raises:
         ContractError: If gains, readings or joints differ from the contract.
@@ -137,7 +145,7 @@ class _Periods:
         log: Any,
     ) -> None:
         self.reason: str | None = None
-        """Reason for the stop, None while running."""
+        """Reason for the stop, None while the policy runs."""
         self._policy, self._robot, self._source = policy, robot, source
         self._safety, self._log = safety, log
         self._action: np.ndarray | None = None
@@ -195,13 +203,16 @@ class _Periods:
         self._log.write(text + "\n")
 
 
-# The record.
+# Recorded steps.
 
 
 def follow(policy: ContractPolicy, robot: MujocoRobot) -> Iterator[tuple[int, Arrays]]:
-    """Replay the recorded steps; yield (step, inputs with outputs and qpos) pairs.
+    """Simulate the recorded steps in closed loop.
 
-    Inputs that the model does not determine, and commands, are taken from the record.
+    Commands, and inputs that the model does not determine, are taken from the record.
+
+    Yields:
+        Step, and the inputs, outputs and qpos of the simulation, by name.
     """
     record = policy.record()
     robot.start(record["qpos"][0], record["qvel"][0])
@@ -228,7 +239,11 @@ def follow(policy: ContractPolicy, robot: MujocoRobot) -> Iterator[tuple[int, Ar
 
 
 def fed(policy: ContractPolicy) -> Iterator[tuple[int, Arrays]]:
-    """Run the policy on the recorded inputs; yield (step, outputs) pairs."""
+    """Run the policy on the recorded inputs, without simulation.
+
+    Yields:
+        Step, and the outputs by name.
+    """
     record = policy.record()
     names = [entry["name"] for entry in policy.contract["inputs"]]
     policy.reset()
@@ -237,10 +252,11 @@ def fed(policy: ContractPolicy) -> Iterator[tuple[int, Arrays]]:
 
 
 def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
-    """Compare the robot with the record.
+    """Compare the policy and the simulated robot with the recorded steps.
 
     Returns:
-        Maximum difference of outputs, and of joint positions in the first 20 steps.
+        Maximum difference of outputs for recorded inputs, and of simulated joint
+        positions (rad or m) in the first 20 steps.
     """
     refuse_gains(policy.entity, robot)
     record = policy.record()
@@ -262,7 +278,7 @@ def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
 def write_scene(files: dict[str, bytes], path: Path) -> None:
     """Write a recorded scene to a file, with its assets in the same folder.
 
-    An existing file at `path` is replaced; an asset with other content raises.
+    Replaces a file at `path`. Raises if an asset exists with other content.
     """
     beside = {path.parent / name: c for name, c in files.items() if name != SCENE_FILE}
     for place, content in beside.items():
@@ -280,11 +296,11 @@ def write_scene(files: dict[str, bytes], path: Path) -> None:
                 file.write(content)
 
 
-# The program.
+# Command line.
 
 
 class _Parser(argparse.ArgumentParser):
-    """Argument parser that prints an error on one line."""
+    """Argument parser that prints errors on one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {message}\n")
@@ -313,19 +329,25 @@ def _main(arguments: list[str] | None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("policy", help="the ONNX file")
-    parser.add_argument("--robot", type=Path, help="your own model, as MJCF")
+    parser.add_argument("--robot", type=Path, help="MJCF file of your own model")
     parser.add_argument("--seconds", type=_seconds, default=10.0)
     parser.add_argument("--command", type=float, nargs="+", help="constant command")
-    parser.add_argument("--keyboard", action="store_true", help="w s a d q e, space, x")
-    parser.add_argument("--gamepad", action="store_true", help="sticks; buttons stop")
     parser.add_argument(
-        "--udp", type=_port, help=("UDP port of this machine for commands")
+        "--keyboard",
+        action="store_true",
+        help="keys w/s, a/d, q/e change the command; space sets zero, x stops",
     )
-    parser.add_argument("--log", type=Path, help="file for one line of JSON per period")
-    parser.add_argument("--view", action="store_true", help="open MuJoCo's window")
-    parser.add_argument("--scene", type=Path, help="file for the scene, as MJCF")
     parser.add_argument(
-        "--check", action="store_true", help=("replay the recorded steps")
+        "--gamepad", action="store_true", help="sticks command, any button stops"
+    )
+    parser.add_argument("--udp", type=_port, help="local UDP port for commands")
+    parser.add_argument("--log", type=Path, help="write a line of JSON per period")
+    parser.add_argument("--view", action="store_true", help="open MuJoCo's viewer")
+    parser.add_argument("--scene", type=Path, help="write the scene to this MJCF file")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="compare with the recorded steps, then exit",
     )
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
@@ -412,7 +434,7 @@ def _port(text: str) -> int:
 
 
 def _pacer(period: float) -> Any:
-    """Return a function that waits until the current period ends, in real time."""
+    """Return a function that waits until `period` seconds after its last return."""
     due = [time.monotonic()]
 
     def wait() -> None:

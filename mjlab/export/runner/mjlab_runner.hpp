@@ -6,11 +6,11 @@
 //     mjlab::Safety safety(contract);
 //     std::string reason = mjlab::run(policy, robot, source, safety, 500);
 //
-// `robot` is your implementation of `RobotInterface`. An empty reason means that the
-// robot was never stopped.
+// `robot` is your implementation of `RobotInterface`. `reason` is empty if the loop ran
+// to its end without a safety stop.
 //
-// With MJLAB_ONNXRUNTIME defined, and onnxruntime's C API, `OnnxFile` reads contract
-// and policy from the ONNX file alone.
+// With MJLAB_ONNXRUNTIME defined, `OnnxFile` reads both contract and policy from the
+// ONNX file, with onnxruntime's C API.
 #pragma once
 
 #include <algorithm>
@@ -228,7 +228,7 @@ class JsonReader {
       digits();
     }
     std::istringstream stream(text_.substr(start, at_ - start));
-    stream.imbue(std::locale::classic());  // Whatever locale the program uses.
+    stream.imbue(std::locale::classic());  // A program's locale may use a comma.
     double found = 0.0;
     if (!(stream >> found)) fail("a number is too large");
     return found;
@@ -908,11 +908,11 @@ class RobotInterface {
   // Return the current readings of the policy's inputs, by name; see `measure`.
   virtual Arrays read(const Arrays& commands) = 0;
   virtual void write(const std::vector<Target>& targets) = 0;
-  // Drop all targets and damp the joints, from now on.
+  // Discard all targets and damp the joints. Called in every period of a stop.
   virtual void damp() = 0;
   // Wait for the end of the control period; see `Pacer`.
   virtual void wait() = 0;
-  // Return the time of the robot's clock, s, which measures periods.
+  // Return the time of the clock that measures the control periods, s.
   virtual double now() = 0;
   // Return the joint positions, rad or m, in the contract's order.
   virtual std::vector<double> joint_pos() = 0;
@@ -1049,7 +1049,7 @@ class ReadingChecks {
       : contract_(contract), rates_(contract.inputs.size()) {
     for (Field& each : contract_.inputs) {
       if (kind(each) != "root_quat_w") continue;
-      // It measures the downward direction.
+      // `vertical` converts the orientation to the downward direction.
       each.upright = {0.0f, 0.0f, -1.0f};
       each.frame = contract.root;
     }
@@ -1216,7 +1216,7 @@ class ReadingChecks {
         const Numbers& w = checked(measured, input);
         what = "the rotation of " + gravity->name;
         values.assign(g.begin(), g.end());
-        // A vector fixed in the world rotates in the opposite direction here.
+        // In the sensor's axes, a vector fixed in the world rotates by -gyro.
         rates = {g[1] * w[2] - g[2] * w[1], g[2] * w[0] - g[0] * w[2],
                  g[0] * w[1] - g[1] * w[0]};
       }
@@ -1378,7 +1378,7 @@ inline std::string log_line(const Period& period) {
 
 // Run a policy on a robot; return the reason for the stop, empty without one.
 //
-// A policy with motion clips starts at the row `first_row`.
+// A policy with motion clips starts at the frame with index `first_row`.
 inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& source,
                        Safety& safety, long steps,
                        const std::function<void(const Period&)>& log = {},

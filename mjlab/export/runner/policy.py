@@ -20,34 +20,31 @@ import numpy as np
 from mjlab.safe_names import check_name
 
 CONTRACT, RECORD, SCENE = "contract", "record", "scene"
-"""Metadata keys of the file: one with JSON, and two with packed data."""
+"""Metadata keys of the contract (JSON), the recorded steps and the scene (packed)."""
 FORMAT = 4
 """Supported version of the contract."""
 NO_CHECKSUM = f"sha256:{0:064}"
-"""Placeholder of the checksum in the contract, used to compute it."""
+"""Checksum in the contract while the file's checksum is computed."""
 _CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
 PD = "pd"
 """Control law of an actuator: stiffness * (target - position) + damping * (velocity
 target - velocity) + effort, clipped to the effort limit, in each physics step."""
 CLOCK = "time_step"
-"""Command with the clip row. It advances without user input."""
+"""Command with the index of the clip frame, which advances by itself."""
 SCENE_FILE, ASSETS = "scene.xml", "assets"
 """MJCF file of a recorded scene, and the folder of its assets."""
 MOST_FILES, MOST_BYTES = 1000, 256 * 2**20
 """Limits of packed data: number of files of a scene, and bytes of a scene or record."""
 _ASSET_TAGS, _FOLDER_KEYS = ("mesh", "hfield", "skin"), ("meshdir", "assetdir")
-"""MJCF elements that can refer to a file, and the attributes with its folder."""
+"""MJCF elements that can refer to a file, and attributes with the file's folder."""
 LAST_ACTION = "state_last_action"
-"""State that stores the action of the last call."""
+"""Name of the state with the action of the last call."""
 
 Arrays = dict[str, np.ndarray]
 
 
 class ContractError(ValueError):
     """Raised for an invalid file, or a robot that differs from the contract."""
-
-
-# The file.
 
 
 def with_checksum(content: bytes) -> tuple[bytes, str]:
@@ -57,7 +54,7 @@ def with_checksum(content: bytes) -> tuple[bytes, str]:
 
 
 def is_whole(content: bytes) -> bool:
-    """True if a file has a checksum. Raises ValueError if the checksum is wrong."""
+    """Return whether a file has a checksum; raise ValueError if it is wrong."""
     found = _CHECKSUM.findall(content)
     if not found:
         return False
@@ -106,7 +103,7 @@ def files_of(content: bytes) -> dict[str, bytes]:
 
 
 def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise unless all entries of a packed scene are plain files with safe names."""
+    """Raise unless all entries of a packed scene are regular files with safe names."""
     size = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_FILES or size > MOST_BYTES:
         raise ContractError(
@@ -133,9 +130,9 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def _check_references(files: Mapping[str, bytes]) -> None:
-    """Raise unless a scene refers only to its own files.
+    """Raise unless a scene refers only to files of its own archive.
 
-    MuJoCo would read missing files from disk.
+    MuJoCo would read other files from disk.
     """
     try:
         text = files[SCENE_FILE].decode()
@@ -144,8 +141,8 @@ def _check_references(files: Mapping[str, bytes]) -> None:
         raise ContractError(
             f"The packed {SCENE_FILE} is not valid XML: {error}."
         ) from error
-    # MuJoCo's parser does not support entities, which could hide a name from this
-    # parser.
+    # Refuse XML entities: they could hide a file name from this check. MuJoCo does not
+    # support them.
     if root.tag != "mujoco" or "<!DOCTYPE" in text:
         raise ContractError(f"The packed {SCENE_FILE} is not plain MJCF.")
     attributes = [
@@ -178,8 +175,8 @@ def checked(inputs: list[dict[str, Any]], measured: Mapping[str, Any]) -> Arrays
     """Convert readings to the types of the policy's inputs, and check their shapes.
 
     Args:
-        inputs: The inputs of a contract.
-        measured: The readings, by name.
+        inputs: Contract entries of the inputs.
+        measured: Readings by name. Other names are ignored.
 
     Raises:
         ContractError: If an input is missing or has the wrong shape.
@@ -209,7 +206,7 @@ def first_value(state: Mapping[str, Any]) -> np.ndarray:
 
 
 def takes(entry: Mapping[str, Any]) -> str:
-    """Return shape, elements, unit and frame of an input, for a message."""
+    """Describe shape, elements, unit and frame of an input in a message."""
     unit, names = entry["unit"], entry["elements"] or []
     units = [unit] if isinstance(unit, str) else list(dict.fromkeys(unit or []))
     shape = entry["shape"]
@@ -221,7 +218,7 @@ def takes(entry: Mapping[str, Any]) -> str:
 
 
 def open_session(content: bytes, path: str | Path) -> Any:
-    """Create an onnxruntime session with one thread, because the network is small."""
+    """Create an onnxruntime session with one thread, enough for a small network."""
     onnxruntime = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -236,7 +233,7 @@ def open_session(content: bytes, path: str | Path) -> Any:
 
 
 class FileGraph:
-    """ONNX graph of a file: maps inputs to outputs, and stores the state."""
+    """Runs an ONNX graph of a file, and stores the graph's state between calls."""
 
     def __init__(self, session: Any, about: Mapping[str, Any]) -> None:
         """Start from the initial state.
@@ -251,11 +248,11 @@ class FileGraph:
         self.reset()
 
     def reset(self) -> None:
-        """Return to the initial state."""
+        """Set the initial state."""
         self.state = {s["name"]: first_value(s) for s in self.about["states"]}
 
     def __call__(self, measured: Mapping[str, Any]) -> Arrays:
-        """Return the outputs by name."""
+        """Return the outputs by name, and store the state for the next call."""
         fed = checked(self.about["inputs"], measured)
         names = [o["name"] for o in self.about["outputs"]]
         nexts = [s["next"] for s in self.about["states"]]
@@ -309,8 +306,8 @@ class ContractPolicy(FileGraph):
         muscles to excitations, once per physics step."""
         world = self.contract.get("world")
         self.world = world and FileGraph(self._model(world["model"]), world)
-        """World model: computes inputs and commands in simulation from MuJoCo's data.
-        None if the policy needs none."""
+        """World model, which computes inputs and commands from MuJoCo's data in
+        simulation. None if the policy needs none."""
         super().__init__(session, self.contract)
 
     def reset(self) -> None:
@@ -325,7 +322,10 @@ class ContractPolicy(FileGraph):
         return open_session(base64.b64decode(self._texts[key], validate=True), key)
 
     def clock(self, step: int) -> Arrays:
-        """Return the command with the clip row at a step; empty without clips."""
+        """Return the `time_step` command of a control step; empty without clips.
+
+        The clip frame advances by one per step, and stays at the clip's last frame.
+        """
         if "motion" not in self.contract:
             return {}
         first = float(self.record()[f"command {CLOCK}"][0, 0])

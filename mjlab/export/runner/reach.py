@@ -1,6 +1,6 @@
 """Inverse kinematics: joint positions that move a frame to the policy's target.
 
-Each physics step takes one damped least-squares step, as in training.
+Every physics step makes one damped least-squares step, as in training.
 """
 
 import importlib
@@ -66,7 +66,7 @@ class Reach:
             step = self._step(kept != target, kept - seen)
         longest, most = np.abs(step).max(), how["max_joint_step"]
         step = step * (most / max(longest, most))
-        # After the next physics step, frame poses still belong to these positions.
+        # `mj_step` integrates last: after it, frame poses belong to these positions.
         self._seen = self._data.qpos[self._places]
         return np.clip(seen + step, self._low, self._high)
 
@@ -82,7 +82,7 @@ class Reach:
         return free.T @ np.linalg.solve(normal, error - free @ pull) + pull + values
 
     def _system(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted Jacobian and the pose error of the frame."""
+        """Return the Jacobian and the pose error of the frame, both weighted."""
         place, quat = self._pose()
         position, rotation = np.zeros((2, 3, self._model.nv))
         self._mj.mj_jac(self._model, self._data, position, rotation, place, self._body)
@@ -97,7 +97,7 @@ class Reach:
         return weights[:, None] * jacobian, weights * error
 
     def _pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the pose of the frame: position and quaternion."""
+        """Return the frame's position (m) and quaternion (wxyz) in the world."""
         if self._kind == "body":
             return self._data.xpos[self._id].copy(), self._data.xquat[self._id].copy()
         places = getattr(self._data, f"{self._kind}_xpos")

@@ -1,4 +1,4 @@
-"""Robot interface of the control loop, and its implementation in plain MuJoCo."""
+"""Interface between control loop and robot, and a robot simulated in MuJoCo."""
 
 import importlib
 import math
@@ -19,15 +19,15 @@ from mjlab.export.runner.policy import (
 from mjlab.export.runner.reach import Reach
 
 FIELD, TARGET = "mujoco", "target"
-"""Kinds of a muscle controller's inputs: part of a field of MuJoCo's data, and an
-output of the policy."""
+"""Kinds of muscle controller inputs: columns of a field of MuJoCo's data, and joint
+targets of the policy."""
 
 Gains = dict[str, dict[str, float | None]]
 """Gains by target: `stiffness`, `damping` and `effort_limit`; None for no limit."""
 
 
 class RobotInterface(ABC):
-    """Robot of the control loop. Subclass it for your own robot."""
+    """Robot that the control loop reads and moves. Subclass it for your own robot."""
 
     @abstractmethod
     def read(self, commands: Arrays) -> Arrays:
@@ -39,7 +39,7 @@ class RobotInterface(ABC):
 
     @abstractmethod
     def damp(self) -> None:
-        """Drop all targets and damp the joints, from now on."""
+        """Discard all targets and damp the joints. Called in every period of a stop."""
 
     @abstractmethod
     def wait(self) -> None:
@@ -47,7 +47,7 @@ class RobotInterface(ABC):
 
     @abstractmethod
     def now(self) -> float:
-        """Return the time of the robot's clock, s, which measures periods."""
+        """Return the time, s, on the clock that measures control periods."""
 
     @abstractmethod
     def joint_pos(self) -> np.ndarray:
@@ -66,7 +66,7 @@ class RobotInterface(ABC):
 
 
 class MujocoRobot(RobotInterface):
-    """Robot simulated with plain MuJoCo."""
+    """Robot simulated in MuJoCo, without this framework."""
 
     def __init__(self, policy: ContractPolicy, model: str | Path | None = None) -> None:
         """Load the scene of the policy file, or a model from an MJCF file or text."""
@@ -82,7 +82,7 @@ class MujocoRobot(RobotInterface):
         self.given: Arrays = {}
         """Values of inputs that the model does not determine, such as camera images."""
         self.world: FileGraph | None = None
-        """World model that computes `given` and commands; None keeps their values."""
+        """World model that computes `given` and commands; None if they are constant."""
         self.on_step: Callable[[], Any] = lambda: None
         """Called after each control period."""
         self.targets: Arrays = {}
@@ -109,7 +109,7 @@ class MujocoRobot(RobotInterface):
             for actuator in self.entity["actuators"]
             if actuator["law"] == PD
         }
-        """Servos with a control law that MuJoCo does not compute, by target."""
+        """PD servos whose effort is computed in Python, by target."""
         self.reaches = {
             term["output"]: Reach(self, term)
             for term in self.contract["actions"]
@@ -131,7 +131,7 @@ class MujocoRobot(RobotInterface):
             raise ContractError(f"MuJoCo cannot load {path}: {said}") from error
 
     def find(self, kind: str, name: str) -> int:
-        """Return the id of an element; its prefix can be omitted."""
+        """Return the id of an element, named with or without the entity's prefix."""
         if (kind, name) not in self._ids:
             known = getattr(self.mj.mjtObj, f"mjOBJ_{kind.upper()}")
             names = (name, name.removeprefix(self.entity["prefix"]))
@@ -165,7 +165,7 @@ class MujocoRobot(RobotInterface):
         self.place(qpos, qvel)
 
     def place(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Set another state, with the forces of the last step as warm start."""
+        """Set the state. Constraint forces of the last step warm-start the solver."""
         if (len(qpos), len(qvel)) != (self.model.nq, self.model.nv):
             raise ContractError(
                 f"The model has nq={self.model.nq} and nv={self.model.nv}, but the "
@@ -185,8 +185,8 @@ class MujocoRobot(RobotInterface):
         """Return inputs by name, in the shapes of the contract.
 
         Args:
-            entries: The inputs.
-            known: Values that the model does not determine.
+            entries: Contract entries of the inputs.
+            known: Values that the model does not determine, by name.
         """
         return {
             entry["name"]: np.array(self._measure(entry, known)).reshape(entry["shape"])
@@ -286,7 +286,7 @@ class MujocoRobot(RobotInterface):
                 self.data.ctrl[self.controls[name, command]] = value
 
     def _fields(self, world: FileGraph) -> Arrays:
-        """Return the fields of MuJoCo's data that the world needs."""
+        """Return the fields of MuJoCo's data that the world model needs."""
         return {
             entry["name"]: getattr(self.data, entry["name"]).reshape(entry["shape"])
             for entry in world.about["inputs"]
@@ -330,7 +330,7 @@ class MujocoRobot(RobotInterface):
 
 
 class Servo:
-    """Motor with a control law that MuJoCo does not compute."""
+    """PD servo whose effort is computed here, from the gains of the contract."""
 
     def __init__(self, robot: MujocoRobot, actuator: dict[str, Any]) -> None:
         name = actuator["target"]
@@ -344,7 +344,7 @@ class Servo:
         """Targets by command."""
 
     def pull(self) -> None:
-        """Set the effort of the next physics step."""
+        """Write the effort of the next physics step to `data.ctrl`."""
         if not self.asked:
             return
         away = self.asked["position"] - self._data.qpos[self._position]
@@ -355,7 +355,7 @@ class Servo:
 
 
 class Muscles:
-    """Muscles of an action term, and their controller."""
+    """Muscles of an action term, excited by their controller."""
 
     def __init__(self, robot: MujocoRobot, controller: FileGraph) -> None:
         self._robot, self._controller = robot, controller
@@ -393,7 +393,7 @@ def gain_faults(entity: dict[str, Any], gains: Gains, where: str) -> list[str]:
 
     Args:
         entity: The robot's entry in the contract.
-        gains: The gains.
+        gains: Gains to compare.
         where: Source of the gains, such as "in the model".
     """
     faults = []
@@ -415,11 +415,11 @@ def gain_faults(entity: dict[str, Any], gains: Gains, where: str) -> list[str]:
 
 
 def close(found: Any, wanted: Any) -> bool:
-    """True if numbers are equal up to the printed precision."""
+    """Return whether numbers are equal within a relative tolerance of 0.001."""
     return bool(np.allclose(found, wanted, rtol=1e-3, atol=1e-9))
 
 
 def number(value: float | None) -> str:
-    """Return a number for a message."""
+    """Format a number for a message; "none" for None."""
     # Adding zero removes the sign of a negative zero.
     return "none" if value is None else f"{value + 0.0:.4g}"

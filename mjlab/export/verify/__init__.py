@@ -1,4 +1,4 @@
-"""Verification of a policy file, a robot model, and a log of a robot."""
+"""Verify policy files, robot models and robot logs against a contract."""
 
 from mjlab.export.verify.log import LogVerdict as LogVerdict
 from mjlab.export.verify.log import verify_log as verify_log

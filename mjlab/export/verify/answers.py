@@ -1,4 +1,4 @@
-"""Logged targets, compared with the network's targets for the logged readings."""
+"""Compare logged targets with the network's output for the logged readings."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from mjlab.export.verify.lines import Found, Row, active, shaped
 from mjlab.export.verify.reasons import Departure, likeliest
 
 _ANSWERED = 1e-4
-"""Tolerance of targets, relative for values above 1: processors round differently."""
+"""Tolerance of targets, relative for values above 1. Processors round differently."""
 
 
 def other_targets(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
@@ -70,8 +70,8 @@ def _answers(
 
     Args:
         policy: The policy.
-        rows: The lines.
-        forgets: Reset the policy's state before each line.
+        rows: Lines of the log.
+        forgets: Reset the policy's state before each line, as a faulty runner would.
     """
     answers, before = [], None
     policy.reset()
@@ -79,8 +79,7 @@ def _answers(
         if forgets:
             policy.reset()
         elif LAST_ACTION in policy.state:
-            # Use the logged state, so that an error in one line does not affect the
-            # next.
+            # Use the logged action, so that an error affects one line only.
             blank = policy.state[LAST_ACTION]
             kept = row.get("last_action") if before is None else before
             if kept is not None and np.size(kept) == blank.size:

@@ -1,4 +1,4 @@
-"""Lines of a runner's log, and series of numbers in them."""
+"""Read a runner's log, and extract time series from it."""
 
 import json
 import math
@@ -10,7 +10,7 @@ import numpy as np
 from mjlab.export.runner.policy import Arrays
 
 Row = dict[str, Any]
-"""Line of a log, with time, damped, commands, measured and targets.
+"""Line of a log, with the keys time, damped, commands, measured and targets.
 
 The Python runner also writes joint_pos, upright and last_action. The first line also
 has policy and gains.
@@ -22,7 +22,7 @@ _KEYS = ("time", "commands", "measured", "targets")
 
 
 def read_lines(log: Path) -> tuple[list[Row], list[Found]]:
-    """Return the lines of a log up to the first unreadable one, and its fault."""
+    """Return the lines before the first unreadable line, and the fault of that line."""
     rows: list[Row] = []
     for line, text in enumerate(log.read_text("utf-8").splitlines(), 1):
         try:
@@ -56,7 +56,7 @@ def shaped(entries: list[dict[str, Any]], given: dict[str, Any]) -> Arrays:
 
 
 def series(rows: list[Row], name: str, key: str = "measured") -> np.ndarray | None:
-    """Return one entry of all lines, shape (lines, n); None if any line lacks it."""
+    """Return an entry over all lines, shape (lines, n); None if a line lacks it."""
     found = [np.ravel(row[key].get(name, ())) for row in rows]
     if not found or not found[0].size or len({each.size for each in found}) > 1:
         return None
@@ -66,11 +66,11 @@ def series(rows: list[Row], name: str, key: str = "measured") -> np.ndarray | No
 def joint_series(
     contract: dict[str, Any], rows: list[Row], kind: str
 ) -> dict[str, np.ndarray]:
-    """Return the readings of the robot's joints by name, shape (lines,).
+    """Return the robot's joint readings by joint name, each of shape (lines,).
 
     Args:
         contract: The contract.
-        rows: The lines.
+        rows: Lines of the log.
         kind: "joint_pos" or "joint_vel".
     """
     found: dict[str, np.ndarray] = {}

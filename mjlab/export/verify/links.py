@@ -1,4 +1,4 @@
-"""Links of a robot and poses of its sensors, in the default pose, as numbers."""
+"""Inertial properties of links and poses of sensors, in the default pose."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ _TURN += ("FRAMEXAXIS", "FRAMEYAXIS", "FRAMEZAXIS")
 
 @dataclass(frozen=True)
 class Link:
-    """Body with a joint, and all bodies fixed to it."""
+    """Body with a joint, and all bodies that are fixed to this body."""
 
     name: str
     """Name of the body."""
@@ -34,25 +34,26 @@ class Link:
     """Inertia about the centre of mass, in the axes of the root, kg m^2."""
 
     friction: dict[str, tuple[float, float]]
-    """Minimum and maximum ground friction, by kind; empty without contact."""
+    """Minimum and maximum friction with static geoms, by kind of friction. Empty if the
+    link has no contacts with them."""
 
 
 @dataclass(frozen=True)
 class Mount:
-    """Pose of a sensor on the robot."""
+    """Type and pose of a sensor on the robot."""
 
     kind: str
-    """MuJoCo's type of the sensor."""
+    """MuJoCo sensor type, such as "gyro"."""
 
     link: str
-    """Key of the sensor's link in `links`; empty without a link."""
+    """Key of the sensor's link in `links`; empty if the sensor is not on a link."""
 
     place: np.ndarray
     """Position relative to the anchor of the link's joint, in the axes of the root,
     m."""
 
     axes: np.ndarray
-    """Sensor axes in the axes of the root, shape (3, 3)."""
+    """Rotation matrix from the sensor's frame to the root's, shape (3, 3)."""
 
     has_place: bool
     """Whether readings depend on the position."""
@@ -62,7 +63,7 @@ class Mount:
 
 
 def links(robot: MujocoRobot) -> dict[str, Link]:
-    """Return the links of a robot by the joint that moves them, or "root"."""
+    """Return a robot's links, by the name of the joint that moves them or "root"."""
     data = _default(robot)
     model, found = robot.model, {}
     for key, (weld, anchor) in _welds(robot, data).items():
@@ -83,12 +84,12 @@ def links(robot: MujocoRobot) -> dict[str, Link]:
 
 
 def mounts(robot: MujocoRobot, name: str) -> Mount:
-    """Return the pose of a sensor."""
+    """Return the type and pose of a sensor, by its name."""
     data, model = _default(robot), robot.model
     index = robot.find("sensor", name)
     kind = mujoco.mjtSensor(int(model.sensor_type[index])).name.removeprefix("mjSENS_")
     obj, on = int(model.sensor_objtype[index]), int(model.sensor_objid[index])
-    # The world's pose in a frame of the robot is measured where that frame is mounted.
+    # A sensor with a reference frame measures there, such as gravity in an IMU's frame.
     if model.sensor_refid[index] >= 0:
         obj, on = int(model.sensor_reftype[index]), int(model.sensor_refid[index])
     body, place, axes = _carrier(model, data, obj, on)
@@ -115,7 +116,7 @@ def _default(robot: MujocoRobot) -> Any:
 
 
 def _welds(robot: MujocoRobot, data: Any) -> dict[str, tuple[int, np.ndarray]]:
-    """Return the body of each link, and its reference point."""
+    """Return body id and joint anchor (or root origin) of each link, by its key."""
     model = robot.model
     joints = [int(model.dof_jntid[dof]) for _, dof in robot.joints]
     bodies = [int(model.body_weldid[model.jnt_bodyid[joint]]) for joint in joints]
@@ -133,7 +134,10 @@ def _welds(robot: MujocoRobot, data: Any) -> dict[str, tuple[int, np.ndarray]]:
 def _carrier(
     model: Any, data: Any, kind: int, index: int
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return body, position and axes of a sensor's object; body 0 for none."""
+    """Return body id, world position and axes of a sensor's object.
+
+    The body is 0 if the object is of another type.
+    """
     names = {
         mujoco.mjtObj.mjOBJ_SITE: ("site", "site_x"),
         mujoco.mjtObj.mjOBJ_GEOM: ("geom", "geom_x"),
@@ -150,7 +154,7 @@ def _carrier(
 
 
 def _friction(model: Any, bodies: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Return the range of friction between bodies and static geoms."""
+    """Return minimum and maximum friction between bodies and static geoms, by kind."""
     welds = model.body_weldid[model.geom_bodyid]
     found = [
         _of_pair(model, [geom, ground])
@@ -170,7 +174,10 @@ def _friction(model: Any, bodies: np.ndarray) -> dict[str, tuple[float, float]]:
 
 
 def _of_pair(model: Any, pair: list[Any]) -> np.ndarray:
-    """Return the friction of two geoms, mixed as in MuJoCo; 0 where it is not used."""
+    """Combine the friction of two geoms as MuJoCo does.
+
+    Torsional and rolling friction are 0 if the contact dimension excludes them.
+    """
     priority = model.geom_priority[pair]
     if priority[0] != priority[1]:
         pair = [pair[int(np.argmax(priority))]]

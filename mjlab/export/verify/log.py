@@ -1,7 +1,7 @@
-"""Check of a runner's log against the contract: reports the first invalid field.
+"""Check a runner's log against the contract.
 
-Each line is checked alone and against the previous line. If all lines pass, the
-recorded scene shows whether joints or axes are swapped (`replay.py`).
+Each line is checked alone and against the previous line. The lines before the first
+fault are then simulated, to detect swapped joints or axes (`replay.py`).
 """
 
 import math
@@ -21,30 +21,30 @@ from mjlab.export.verify.replay import exchanged
 from mjlab.export.verify.saturation import over_limit, stuck
 
 _RATE = 0.05
-"""Tolerance of the typical period, as a fraction of the contract's period."""
+"""Tolerance of the median period, as a fraction of the contract's period."""
 
 
 @dataclass
 class LogVerdict:
-    """Result of a comparison of a log with a contract."""
+    """Faults of a log, and the stop of the robot if there was one."""
 
     lines: int = 0
     """Number of readable lines."""
 
     found: list[Found] = field(default_factory=list)
-    """Faults, in the order of lines."""
+    """Faults in the order of lines, at most one per check."""
 
     let_go: Found | None = None
-    """Line in which the robot was stopped, and the reason."""
+    """Line in which the runner stopped the robot, and the reason."""
 
     @property
     def departures(self) -> list[str]:
-        """Descriptions of the faults."""
+        """Faults with their line numbers."""
         return [f"line {line}: {said}" for line, said in self.found]
 
     @property
     def text(self) -> str:
-        """Summary for the user."""
+        """Report for the console."""
         lines = []
         if self.let_go is not None:
             lines.append(f"Stopped in line {self.let_go[0]}: {self.let_go[1]}.")
@@ -60,7 +60,7 @@ def verify_log(path: Path, log: Path) -> LogVerdict:
 
     Args:
         path: The policy file.
-        log: The log, with one line of JSON per period.
+        log: Log with one line of JSON per control period.
 
     Raises:
         ContractError: If a file cannot be read, or the log has no lines.
@@ -122,7 +122,7 @@ def _times(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def _readings(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield readings that are invalid or contradict each other."""
+    """Yield readings that are invalid, or that contradict another reading."""
     checks = ReadingChecks(policy.contract)
     inputs, last = policy.contract["inputs"], -math.inf
     for line, row in enumerate(rows, 1):
@@ -163,7 +163,7 @@ def _commands(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def _memory(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield a last action that differs from the previous line's action."""
+    """Yield lines whose `last_action` differs from the action of the previous line."""
     for line, (before, row) in enumerate(pairwise(rows), 2):
         kept, wanted = row.get("last_action"), before["targets"].get("action")
         if kept is None or wanted is None:

@@ -1,4 +1,4 @@
-"""Targets that would lead to the recorded motion, compared with the sent targets."""
+"""Find the targets that give the recorded motion; compare with the sent targets."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,31 +10,32 @@ from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify.reasons import Departure
 
 _STEPS = 30
-"""Number of steps to examine."""
+"""Number of recorded steps to examine."""
 
 _NUDGE = 1e-3
-"""Change of a target for finite differences."""
+"""Finite-difference step of a target, rad or m."""
 
 _ROUNDS = 2
-"""Number of iterations; contacts are nonlinear."""
+"""Number of Newton iterations. Contacts make the effect of targets nonlinear."""
 
 _LEAST = 1e-3
-"""Effect of a target, relative to its change, below which it counts as no effect."""
+"""Smallest change of position per change of target that counts as an effect."""
 
 _ROUGH, _MOST = 0.05, 0.75
-"""Maximum remaining error of a reason, and minimum fraction of numbers that agree.
+"""Values of `Departure.rough` and `Departure.most` for targets.
 
-The fraction is below 1 because targets have no effect at effort limits.
+`most` is below 1 because targets have no effect at effort limits.
 """
 
 
 def wanted_targets(
     policy: ContractPolicy, robot: MujocoRobot, record: Arrays, names: Sequence[str]
 ) -> Iterator[Departure | str]:
-    """Yield the sent targets and the targets that explain the recorded motion.
+    """Yield the sent targets, compared with targets that give the recorded motion.
 
-    The effect of a target in a control step is nearly linear, and measured by finite
-    differences. A target without effect is reported as the reason.
+    The targets are solved by Newton's method with finite differences, step by step. If
+    the targets of a term have no effect within their own control step, yield this
+    reason instead.
     """
     for term in policy.contract["actions"]:
         if term["quantity"] != "joint_pos" or term["relative_to"]:
@@ -45,7 +46,7 @@ def wanted_targets(
         wanted = sent.copy()
         rows = range(1, min(len(sent) - 1, 1 + _STEPS))
         robot.start(record["qpos"][0], record["qvel"][0])
-        # Two steps with the same targets, so that delayed targets are the same too.
+        # Repeat the step, so that delayed targets are equal too.
         _reached(robot, record, 1, term, sent[1], places)
         reached = _reached(robot, record, 1, term, sent[1], places)
         nudged = _reached(robot, record, 1, term, sent[1] + _NUDGE, places)
@@ -71,7 +72,7 @@ def _wanted(
     term: dict[str, Any],
     places: list[int],
 ) -> np.ndarray:
-    """Return targets that lead to the recorded next state, by Newton's method."""
+    """Return targets that give the recorded next positions, by Newton's method."""
     targets = record[f"output {term['output']}"][step].astype(float)
     goal = record["qpos"][step + 1, places]
     for _ in range(_ROUNDS):
@@ -88,7 +89,7 @@ def _effect(
     targets: np.ndarray,
     places: list[int],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the result of targets, and its derivative for each target."""
+    """Return the positions after a step, and their Jacobian by the targets."""
     reached = _reached(robot, record, step, term, targets, places)
     effect = np.zeros((len(places), len(places)))
     for column in range(len(places)):
@@ -107,7 +108,7 @@ def _reached(
     targets: np.ndarray,
     places: list[int],
 ) -> np.ndarray:
-    """Return positions after a control step from a recorded state."""
+    """Simulate a control step from a recorded state; return the joint positions."""
     robot.place(record["qpos"][step], record["qvel"][step])
     outputs = {k[7:]: v[step] for k, v in record.items() if k.startswith("output ")}
     robot.write(outputs | {term["output"]: targets})

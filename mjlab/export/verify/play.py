@@ -1,8 +1,8 @@
-"""Replay of recorded steps: the first difference of a file or a robot, and its reason.
+"""Replay recorded steps; report where a file or a robot model differs, and why.
 
-Three things are compared separately, each from recorded data: the outputs of the file,
-the measurements in each state, and the result of each control step. Then all of them
-run in closed loop.
+Three comparisons start from recorded data in every step: the outputs of the file, the
+measurements, and the result of the control step. A fourth runs file and robot in closed
+loop.
 """
 
 from dataclasses import dataclass, field
@@ -20,39 +20,37 @@ from mjlab.export.verify.reasons import Departure, likeliest
 from mjlab.export.verify.same import differences, missing
 
 EARLY = 20
-"""Closed-loop steps that must agree: later, contacts amplify rounding errors."""
+"""Number of closed-loop steps that must agree. Later, contacts amplify rounding."""
 
 ANSWERED, MEASURED, MOVED, LOOPED = 1e-5, 1e-4, 1e-4, 1e-4
-"""Tolerances of outputs, measurements, joints after a step, and joints in closed loop.
-
-The first two are relative for values above 1. A step starts from a recorded state.
-"""
+"""Tolerances of outputs and measurements (relative for values above 1), of joints after
+one step from a recorded state, and of joints in closed loop (rad or m)."""
 
 
 CONTACTS = 0.03
-"""Fraction of control steps from a recorded state that can differ."""
+"""Fraction of single control steps that can exceed `MOVED`, because of contacts."""
 
 
 @dataclass
 class Verdict:
-    """Differences between a file or robot and the recorded steps."""
+    """Differences of a file or a robot model from the recorded steps."""
 
     departures: list[str] = field(default_factory=list)
-    """Differing quantities, with the first step, the size and the reason."""
+    """Quantities that differ, each with the first step, the size and the reason."""
 
     largest: dict[str, float] = field(default_factory=dict)
-    """Maximum differences: outputs, measurements, and control steps."""
+    """Maximum difference of each output and measurement, and of a control step."""
 
     joints: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Maximum closed-loop difference of each joint, in the first `EARLY` steps and in
     all steps."""
 
     steps: int = 0
-    """Recorded steps."""
+    """Number of recorded steps."""
 
     @property
     def text(self) -> str:
-        """The verdict for the user."""
+        """Report for the console."""
         lines = [f"  {name:32s} {value:.1e}" for name, value in self.largest.items()]
         if lines:
             lines.insert(0, f"Maximum differences in {self.steps} recorded steps:")
@@ -69,7 +67,11 @@ class Verdict:
 
 
 def verify(path: Path, robot: Path | None = None) -> Verdict:
-    """Replay a file's recorded steps in its own scene, or with a robot model.
+    """Replay a file's recorded steps.
+
+    Args:
+        path: The policy file.
+        robot: MJCF file of a robot model. None uses the recorded scene.
 
     Raises:
         ContractError: If the file or the model cannot be read.
@@ -99,7 +101,10 @@ def verify(path: Path, robot: Path | None = None) -> Verdict:
 def _loaded(
     policy: ContractPolicy, path: Path, scene: MujocoRobot, verdict: Verdict
 ) -> MujocoRobot | None:
-    """Load a robot model and store its differences; None if it cannot be simulated."""
+    """Load a robot model; add its differences from the recorded scene to `verdict`.
+
+    Return None if the model cannot be simulated with the policy.
+    """
     try:
         robot = MujocoRobot(policy, path)
         verdict.departures += differences(robot, scene)
@@ -110,7 +115,7 @@ def _loaded(
 
 
 def _turns(qpos: np.ndarray) -> np.ndarray:
-    """Return the orientations of the first free joint, shape (steps, 3, 3)."""
+    """Return rotation matrices of the first free joint, shape (steps, 3, 3)."""
     turns = np.zeros((len(qpos), 9))
     for turn, quat in zip(turns, qpos[:, 3:7].astype(float), strict=True):
         mujoco.mju_quat2Mat(turn, quat)
@@ -118,7 +123,7 @@ def _turns(qpos: np.ndarray) -> np.ndarray:
 
 
 def _answers(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
-    """Compare recorded outputs with the file's outputs for the recorded inputs."""
+    """Run the file on the recorded inputs; compare with the recorded outputs."""
     rows = [answers for _, answers in fed(policy)]
     outputs = {o["name"]: o for o in policy.contract["outputs"]}
     names = [name for name in outputs if f"output {name}" in record]
@@ -139,7 +144,7 @@ def _answers(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
 
 
 def _excitations(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
-    """Compare recorded excitations with the controller's for the recorded inputs."""
+    """Run muscle controllers on recorded inputs; compare with recorded excitations."""
     for action, controller in policy.controllers.items():
         names = [entry["name"] for entry in controller.about["inputs"]]
         (output,) = controller.about["outputs"]
@@ -169,13 +174,13 @@ def _measurements(
     turns: Any,
     verdict: Verdict,
 ) -> None:
-    """Compare measurements in recorded states with recorded measurements."""
+    """Measure all inputs in the recorded states; compare with the recorded inputs."""
     rows = []
     for step in range(len(record["qpos"])):
         robot.start(record["qpos"][step], record["qvel"][step])
         robot.given = _given(policy, record, step)
         rows.append(robot.read(_commands(record, step)))
-    # The angular velocity of a free joint is in the axes of its body.
+    # MuJoCo stores the angular velocity of a free joint in the body's frame.
     spin = None if turns is None else record["qvel"][:, 3:6].astype(float)
     for entry in policy.contract["inputs"]:
         name = entry["name"]
@@ -201,7 +206,7 @@ def _measurements(
 def _motion(
     policy: ContractPolicy, robot: MujocoRobot, record: Arrays, verdict: Verdict
 ) -> None:
-    """Compare the results of recorded targets from recorded states, step by step."""
+    """Apply the recorded targets in each recorded state; compare the next positions."""
     steps = len(record["qpos"]) - 1
     places = [position for position, _ in robot.joints]
     rows = []
@@ -213,7 +218,7 @@ def _motion(
         rows.append(robot.data.qpos[places].copy())
     names = [joint["name"] for joint in policy.entity["joints"]]
     away = np.abs(np.array(rows) - record["qpos"][1:, places])
-    # Rounding errors change a few contacts; these steps do not count.
+    # Ignore the steps in which rounding errors change contacts.
     largest = np.quantile(away, 1.0 - CONTACTS, axis=0)
     verdict.largest["a control step"] = float(largest.max())
     if largest.max() <= MOVED:
@@ -237,7 +242,7 @@ def _motion(
 def _closed_loop(
     policy: ContractPolicy, robot: MujocoRobot, record: Arrays, verdict: Verdict
 ) -> None:
-    """Run file and robot in closed loop from the first state."""
+    """Run file and robot in closed loop; compare joints with the recorded positions."""
     places = [position for position, _ in robot.joints]
     names = [joint["name"] for joint in policy.entity["joints"]]
     found = np.array([row["qpos"][places] for _, row in follow(policy, robot)])
@@ -250,13 +255,13 @@ def _closed_loop(
             record["qpos"][:, places][: EARLY + 1, [column]],
             LOOPED,
         )
-        # Differences in the step-by-step checks explain a departure in closed loop.
+        # Report closed-loop differences only if the step-by-step checks found none.
         if first is not None and not verdict.departures:
             seen = f"The joint {name} in closed loop"
             verdict.departures.append(_said(seen, first, None))
 
 
-# Parts of the record.
+# Parts of the recorded steps.
 
 
 def _commands(record: Arrays, step: int) -> Arrays:
@@ -302,7 +307,7 @@ def _named(elements: list[str] | None, values: np.ndarray) -> list[str]:
 def _departs(
     found: np.ndarray, expected: np.ndarray, tolerance: float
 ) -> tuple[int, float] | None:
-    """Return the first step of a difference and the maximum; None if there is none."""
+    """Return the first step above the tolerance, and the maximum difference."""
     away = np.abs(found - expected) / np.maximum(1.0, np.abs(expected))
     away = np.nan_to_num(away.reshape(len(away), -1), nan=np.inf).max(axis=1)
     wrong = np.flatnonzero(away > tolerance)
@@ -312,7 +317,7 @@ def _departs(
 def _note(
     verdict: Verdict, name: str, found: np.ndarray, expected: np.ndarray, most: float
 ) -> tuple[int, float] | None:
-    """Store the largest difference; return it and the first step above `most`."""
+    """Store the maximum difference in `verdict`; return `_departs` with `most`."""
     away = _departs(found, expected, -1.0)
     verdict.largest[name] = 0.0 if away is None else away[1]
     return _departs(found, expected, most)

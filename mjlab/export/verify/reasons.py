@@ -1,4 +1,8 @@
-"""Reasons for differences between measured and expected numbers, most likely first."""
+"""Find the likely reason why measured numbers differ from expected numbers.
+
+Tested are order, lever arm, frame, sign, degrees, default offset, delay, scale and
+constant offset.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -11,41 +15,40 @@ Values = np.ndarray
 DEGREES = 180.0 / math.pi
 
 _LEFT = 0.25
-"""Maximum fraction of the error that remains after a correction."""
+"""Maximum fraction of the error that a correction can leave."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """Measured values that are compared with expected values, and the tolerance."""
+    """Measured and expected values of one quantity, and the tolerance between them."""
 
     found: Values
-    """Shape (steps, n)."""
+    """Measured values, shape (steps, n)."""
 
     expected: Values
-    """Shape (steps, n)."""
+    """Expected values, shape (steps, n)."""
 
     names: Sequence[str]
-    """Name of each number's element."""
+    """Names of the n elements."""
 
     default: Values | None = None
-    """Default positions, for joint positions, shape (n,)."""
+    """Default joint positions, shape (n,); None for other quantities."""
 
     turns: Values | None = None
     """Orientation of the robot's root in the world, shape (steps, 3, 3)."""
 
     rough: float = 1e-3
-    """Tolerance, as a fraction of the largest number."""
+    """Tolerance, as a fraction of `size`."""
 
     most: float = 0.98
     """Minimum fraction of the numbers that must agree."""
 
     spin: Values | None = None
-    """Angular velocity of the root in its own axes, shape (steps, 3), for a linear
-    velocity measured on the root.
-    """
+    """Angular velocity in the root's frame, rad/s, shape (steps, 3), if the quantity is
+    a linear velocity measured on the root."""
 
     def same(self, found: Values, expected: Values) -> bool:
-        """True if the two arrays agree within the tolerance."""
+        """Return whether two arrays agree within the tolerance."""
         size = self.size + 1e-6
         away = np.abs(found - expected)
         return (
@@ -69,7 +72,7 @@ class Departure:
 
     @property
     def size(self) -> float:
-        """Scale of the expected numbers, without outliers."""
+        """Largest absolute expected value, without outliers."""
         return float(np.quantile(np.abs(self.expected), (1.0 + self.most) / 2.0))
 
     @property
@@ -79,12 +82,13 @@ class Departure:
         return [i for i, (one, other) in enumerate(pairs) if not self.same(one, other)]
 
     def of(self, columns: Sequence[int]) -> "Departure":
-        """Return only these columns."""
+        """Return the departure of these columns, with the tolerance of all columns."""
         chosen = list(columns)
         default = None if self.default is None else self.default[chosen]
         names = [self.names[i] for i in chosen]
         found, expected = self.found[:, chosen], self.expected[:, chosen]
-        # Small numbers are compared with the scale of all numbers.
+        # Keep the absolute tolerance: columns with small values must not get a
+        # smaller one.
         part = Departure(found, expected, names, default, self.turns, 1.0, self.most)
         rough = self.rough * self.size / (part.size + 1e-9)
         return replace(part, rough=rough)
@@ -103,7 +107,7 @@ def likeliest(departure: Departure) -> str | None:
         if shifted is not None:
             return shifted
         turned = next(_frames(departure), None)
-        # If all three numbers are negative, the sign is wrong, not the frame.
+        # Three negated numbers mean a wrong sign, not a rotated frame.
         if turned is not None and _sign(departure.of(wrong)) is None:
             return turned
     for reason in _REASONS:
@@ -142,7 +146,7 @@ def _order(d: Departure) -> str | None:
 
 
 def _distance(d: Departure, expected: int, found: int) -> float:
-    """Return the mean distance of two columns; in a gait several are similar."""
+    """Return the mean difference of two columns, to choose among similar columns."""
     return float(np.abs(d.found[:, found] - d.expected[:, expected]).mean())
 
 
@@ -152,7 +156,10 @@ def _is_column(d: Departure, found: int, expected: int) -> bool:
 
 
 def _centres(d: Departure) -> Iterator[Values]:
-    """Yield possible offsets of a number: zero, and the default pose."""
+    """Yield the points about which values can be negated or scaled.
+
+    They are zero and, for joint positions, the default pose.
+    """
     yield np.zeros(d.found.shape[1])
     if d.default is not None:
         yield d.default
@@ -231,7 +238,7 @@ _REASONS: tuple[Callable[[Departure], str | None], ...] = (
 
 
 def _frames(d: Departure) -> Iterator[str]:
-    """Yield wrong frames in which three numbers agree with the expected ones."""
+    """Yield rotations of the vector's frame that explain the measured values."""
     if d.turns is not None:
         turned = np.einsum("tij,tj->ti", d.turns, d.expected)
         if d.explains(d.found, turned):
@@ -240,7 +247,7 @@ def _frames(d: Departure) -> Iterator[str]:
             yield "frame: found the robot's axes instead of world axes"
     left, sizes, right = np.linalg.svd(d.found.T @ d.expected)
     if sizes[1] < 1e-5 * sizes[0]:
-        return  # Vectors along one line do not determine the rotation about it.
+        return  # Parallel vectors do not determine the rotation about their axis.
     flip = np.diag([1.0, 1.0, np.linalg.det(left @ right)])
     turn = left @ flip @ right
     if d.explains(d.found, d.expected @ turn.T):
@@ -251,10 +258,10 @@ def _frames(d: Departure) -> Iterator[str]:
 
 
 def _lever(d: Departure) -> str | None:
-    """Return the lever arm between two points of the root that explains the numbers."""
+    """Describe a lever arm on the root that explains a linear velocity, if any."""
     if d.spin is None:
         return None
-    # The velocity of a point offset by r increases by spin x r, which is linear in r.
+    # At an offset r, the velocity changes by cross(spin, r), which is linear in r.
     x, y, z, none = *d.spin.T, np.zeros(len(d.spin))
     rows = np.array([[none, -z, y], [z, none, -x], [-y, x, none]])
     system = rows.transpose(2, 0, 1).reshape(-1, 3)

@@ -2,8 +2,8 @@
 
 Each log line gives the joint positions and velocities, and the tilt and velocities of
 the root. From this state, the recorded scene is simulated for one control period with
-the logged targets, and the joints are compared with the next line. If swapping readings
-removes most of the error, the swap is reported.
+the logged targets, and the joints are compared with the next line. A swap, sign or
+rotation that removes most of the error is reported.
 """
 
 from collections.abc import Iterator
@@ -20,46 +20,48 @@ from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify.lines import joint_series, series
 
 _LINES = 16
-"""Number of lines to try."""
+"""Maximum number of log lines to simulate."""
 
 _GOOD = 0.05
-"""Largest accepted joint error, as a fraction of the joints' motion in a period."""
+"""Largest accepted joint error, as a fraction of the mean joint motion per period."""
 
 _LEFT, _SURE = 0.4, 0.1
-"""Maximum fraction of the error that remains with a correction, and the fraction at
-which the search ends."""
+"""Maximum fraction of the error that a correction can leave, and the fraction below
+which the search stops."""
 
 _WORST = 6
-"""Number of joints among which pairs are swapped: those with the largest errors."""
+"""Number of joints for which negations and swaps in pairs are tried. The joints with
+the largest errors are used."""
 
 _DEPTH = 1e-3
-"""Depth of the lowest point in the ground, m; a log does not contain the height."""
+"""Penetration of the robot's lowest point, m. Logs do not contain the root's height, so
+the robot is placed on the ground."""
 
 
 @dataclass(frozen=True)
 class _Readings:
-    """Readings of the joints and of the root, one row per line."""
+    """Readings of the joints and of the root, one row per log line."""
 
     pos: np.ndarray
-    """Joint positions, shape (lines, joints), like the next two; NaN for joints that
-    the policy does not observe.
-    """
+    """Joint positions, shape (lines, joints); NaN for unobserved joints."""
     vel: np.ndarray
+    """Joint velocities, shape (lines, joints); 0 for unobserved joints."""
     sent: np.ndarray
-    """Position targets; NaN for joints without targets."""
+    """Position targets, shape (lines, joints); NaN for joints without targets."""
     up: np.ndarray
-    """Upward direction in the axes of the IMU; (lines, 3), like the following
-    fields."""
+    """Vertical in the IMU's frame, as `ReadingChecks.vertical`, shape (lines, 3)."""
     gyro: np.ndarray
+    """Angular velocity in the IMU's frame, rad/s, shape (lines, 3)."""
     lin: np.ndarray
+    """Linear velocity in the IMU's frame, m/s, shape (lines, 3)."""
 
 
 def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
-    """Describe swapped readings of a log; None without a swap.
+    """Describe swapped, negated or rotated readings of a log; None if there are none.
 
     Args:
         policy: The policy.
-        rows: The lines of the log in which targets were sent.
+        rows: Lines of the log in which targets were sent.
     """
     readings = _readings(policy, rows)
     if readings is None or policy.contract["model"]["lacks"] or len(rows) < 4:
@@ -75,7 +77,7 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
     best: tuple[float, str | None] = (float(missed.mean()), None)
     for said, changed in _changes(policy, readings, missed):
         left = scene.missed(changed).mean(axis=0)
-        # Compare the joints with changed readings, or all joints for the root.
+        # Compare the joints that the correction changes; all joints for the root.
         is_other = ~np.isclose(changed.pos, readings.pos, equal_nan=True).all(axis=0)
         chosen = is_other if is_other.any() else np.ones(len(missed), bool)
         before, after = float(missed[chosen].mean()), float(left[chosen].mean())
@@ -91,7 +93,7 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
 
 
 def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings | None:
-    """Return the readings in the given lines; None if the joints are missing."""
+    """Return the readings of the lines; None without joint positions or tilt."""
     entity, inputs = policy.entity, policy.contract["inputs"]
     names = [joint["name"] for joint in entity["joints"]]
     kinds = ("joint_pos", "joint_vel")
@@ -130,7 +132,7 @@ def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings |
 def _changes(
     policy: ContractPolicy, readings: _Readings, missed: np.ndarray
 ) -> Iterator[tuple[str, _Readings]]:
-    """Yield readings with a mistake corrected, and the description of the mistake."""
+    """Yield a possible mistake, and the readings with this mistake corrected."""
     names = [joint["name"] for joint in policy.entity["joints"]]
     worst = np.argsort(-missed, kind="stable")[:_WORST].tolist()
     for one in worst:
@@ -172,13 +174,13 @@ def _changes(
 
 
 def _turned_gyro(readings: _Readings, dt: float) -> str | None:
-    """Describe rotated gyro axes that fit the rotation of the vertical, if any."""
+    """Describe a rotation of the gyro's axes that fits the change of the vertical."""
     up, gyro = readings.up, (readings.gyro[1:] + readings.gyro[:-1]) / 2.0
     middle, change = (up[1:] + up[:-1]) / 2.0, np.diff(up, axis=0) / dt
 
     def error(turn: np.ndarray) -> float:
-        # A vector fixed in the world rotates in the opposite direction in the robot's
-        # axes.
+        # In the robot's frame, a vector that is fixed in the world rotates with the
+        # negative angular velocity.
         return float(((change - np.cross(middle, gyro @ turn.T)) ** 2).sum())
 
     before, moved = error(np.eye(3)), float((change**2).sum())
@@ -201,7 +203,10 @@ def _turned_gyro(readings: _Readings, dt: float) -> str | None:
 def _orders(
     policy: ContractPolicy, names: list[str]
 ) -> Iterator[tuple[str, list[int]]]:
-    """Yield orders of all joints, as the index of each joint in the log."""
+    """Yield joint orders with their description.
+
+    An order lists, for each joint of the contract, its index in the log.
+    """
     for said, others in _limbs(names):
         yield said, [names.index(name) for name in others]
     orders = {
@@ -234,7 +239,7 @@ def _limbs(names: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _quarter(axis: int, times: int) -> np.ndarray:
-    """Return a rotation by quarter turns about an axis."""
+    """Return the rotation matrix of `times` quarter turns about an axis (0 to 2)."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
     turn = np.zeros((3, 3))
     turn[axis, axis] = turn[second, first] = 1.0
@@ -243,7 +248,7 @@ def _quarter(axis: int, times: int) -> np.ndarray:
 
 
 class _Scene:
-    """The recorded scene, set to the states in a log."""
+    """Simulates control periods of the recorded scene from the states in a log."""
 
     def __init__(self, policy: ContractPolicy, rows: list[dict[str, Any]]) -> None:
         self._robot, self._root = MujocoRobot(policy), policy.entity["root"]
@@ -269,7 +274,7 @@ class _Scene:
         self._mount(policy)
 
     def missed(self, readings: _Readings) -> np.ndarray:
-        """Return the joint errors at the next line, shape (lines tried, joints)."""
+        """Return absolute joint errors at the next line, shape (lines, joints)."""
         robot, away = self._robot, []
         robot.start(self._start["qpos"], self._start["qvel"])
         for line in self._lines:
@@ -281,14 +286,14 @@ class _Scene:
         return np.array(away)
 
     def _sent(self, readings: _Readings, line: int) -> dict[str, np.ndarray]:
-        """Return the targets of a line; joints without targets keep their readings."""
+        """Return the outputs of a line, with position targets from `readings`."""
         found = dict(self._targets[line])
         for output, columns in self._columns.items():
             found[output] = readings.sent[line, columns]
         return found
 
     def _mount(self, policy: ContractPolicy) -> None:
-        """Look up axes and position of the IMU on the root, and its vertical."""
+        """Find the IMU's pose in the root's frame, and the sign of its vertical."""
         model = self._robot.model
         self._axes, self._arm, self._sign = np.eye(3), np.zeros(3), -1.0
         if self._root["is_fixed"]:
@@ -315,7 +320,7 @@ class _Scene:
         qpos[self._pos] = np.where(np.isnan(pos), qpos[self._pos], pos)
         qvel[self._dof] = readings.vel[line]
         if not self._root["is_fixed"]:
-            # A free joint comes first, and the heading has no effect.
+            # The free joint comes first. Any heading can be chosen.
             up = self._sign * (self._axes @ readings.up[line])
             qpos[3:7], turn = _upright_quat(up)
             spin = self._axes @ readings.gyro[line]
@@ -327,7 +332,7 @@ class _Scene:
             self._robot.place(qpos, qvel)
 
     def _clearance(self) -> float:
-        """Return the distance of the robot's lowest point from the ground."""
+        """Return the smallest distance between the robot and the ground planes, m."""
         model, data = self._robot.model, self._robot.data
         welds = model.body_weldid[model.geom_bodyid]
         planes = [
@@ -350,9 +355,10 @@ class _Scene:
 
 
 def _upright_quat(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shortest rotation from a direction of the root to the vertical.
+    """Return the shortest rotation that makes a direction of the root vertical.
 
-    It is returned as a quaternion and as a matrix.
+    Returns:
+        The quaternion (wxyz) and the rotation matrix.
     """
     up = up / max(float(np.linalg.norm(up)), 1e-9)
     axis = np.cross(up, [0.0, 0.0, 1.0])

@@ -1,8 +1,8 @@
-"""Differences between a robot model and the robot of a contract, by name.
+"""Differences between a robot model and the recorded scene of a contract.
 
-Compares joints, limits, gains, efforts, axes, widths, rate, gravity, masses, inertias,
-ground friction and sensor poses: all that affects a policy. Visual geoms and names of
-bodies are not compared.
+Compared are joints, limits, gains, effort limits, joint axes, sizes, timestep, gravity,
+masses, inertias, ground friction and sensor poses. Solver options, contact geometry,
+springs, visual geoms and body names are not compared.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _AWAY = 1e-3
 
 
 def missing(policy: ContractPolicy, model: Any, scene: Any) -> Iterator[str]:
-    """Yield joints and actuators that are missing in the model, or additional."""
+    """Yield joints and actuators that only the contract or only the model has."""
     entity = policy.entity
     prefix = entity["prefix"]
     known = {scene.joint(i).name for i in range(scene.njnt)}
@@ -43,11 +43,11 @@ def missing(policy: ContractPolicy, model: Any, scene: Any) -> Iterator[str]:
 
 
 def differences(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
-    """Yield differences between a robot with all joints and the recorded scene.
+    """Yield differences between a robot model and the recorded scene.
 
     Args:
-        robot: The robot.
-        scene: The scene.
+        robot: Robot model with all joints of the contract.
+        scene: Recorded scene.
     """
     rates = robot.contract["rates"]
     # MJCF files store the timestep with six digits.
@@ -105,7 +105,7 @@ def _joints(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
 
 
 def _axes(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
-    """Yield joints with other axes, for the upright robot in its default pose."""
+    """Yield joints whose axis differs, in the default pose with an upright root."""
     axes = []
     for each in (robot, scene):
         data = mujoco.MjData(each.model)
@@ -180,7 +180,7 @@ def _sensors(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
 
 
 def _mounted(name: str, found: Mount, wanted: Mount) -> Iterator[str]:
-    """Yield differences of a sensor's pose."""
+    """Yield the first difference in a sensor's type, link or axes; then in position."""
     if found.kind != wanted.kind:
         yield (
             f"input {name}: the sensor is a {found.kind} in the model, but a "

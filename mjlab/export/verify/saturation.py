@@ -1,4 +1,4 @@
-"""Constant readings that should change, and efforts at their limit."""
+"""Find stuck readings, and targets that saturate the effort limit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from mjlab.export.runner.policy import ContractPolicy
 from mjlab.export.verify.lines import Found, Row, active, joint_series, series
 
 _LINES = 10
-"""Number of consecutive lines with one value that count as stuck."""
+"""Number of consecutive lines with equal values that count as stuck."""
 
 _MOVES = 0.1
 """Speed above which a joint moves, rad/s or m/s."""
@@ -40,7 +40,7 @@ def stuck(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
-    """Yield joints whose targets exceed the effort limit in most lines."""
+    """Yield joints whose targets request more than the effort limit in most lines."""
     kinds = ("joint_pos", "joint_vel")
     pos, vel = (joint_series(policy.contract, sent, kind) for kind in kinds)
     gains = {a["target"]: a for a in policy.entity["actuators"]}
@@ -69,7 +69,7 @@ def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
 def _moving(
     entry: dict[str, Any], values: np.ndarray, speeds: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, str]:
-    """Return a mask of numbers that must change, (lines, n), and the reason."""
+    """Return a mask of numbers that should change, (lines, n), and the reason."""
     moves = np.zeros(values.shape, bool)
     if entry["measured"]["kind"] == "joint_pos":
         for place, joint in enumerate(entry["elements"]):
@@ -77,7 +77,7 @@ def _moving(
                 moves[:, place] = np.abs(speeds[joint]) > _MOVES
         return moves, "the joint moves"
     if entry["elements"] == ["x", "y", "z"] and entry["unit"] in ("m/s", "rad/s"):
-        # An axis that is always zero is not measured by the sensor.
+        # A value of exactly zero belongs to an axis that the sensor does not measure.
         changes = np.diff(values, axis=0, prepend=values[:1]) != 0.0
         others = changes.sum(axis=1, keepdims=True) - changes
         moves = (others == 2) & (values != 0.0)
@@ -85,7 +85,7 @@ def _moving(
 
 
 def _run(holds: np.ndarray, count: int) -> int | None:
-    """Return the start of the first run of true values of this length."""
+    """Return the start of the first `count` consecutive true values, None if absent."""
     length = 0
     for place, hold in enumerate(holds.tolist()):
         length = length + 1 if hold else 0

@@ -1,7 +1,7 @@
 """Page that runs policies in a browser: one HTML file, or a folder.
 
 The page contains MuJoCo and onnxruntime as WebAssembly, three.js and the policy files.
-It opens from a disk or from any static host, and requests nothing from other places.
+It opens from a disk or a static host, and loads nothing from other servers.
 """
 
 import base64
@@ -19,42 +19,43 @@ from mjlab.export.web.scene import refuse_scene
 from mjlab.files import write_text
 
 INDEX = "index.html"
-"""Page of a folder."""
+"""Name of the page in a folder."""
 
 _RUNTIME = {"mujoco": "mujoco.wasm.gz", "onnxruntime": "onnxruntime.wasm.gz"}
-"""Files of the runtime, by part of the page."""
+"""Packaged WebAssembly files, by their key in the page's `mjlabParts`."""
 
 
 @dataclass(frozen=True)
 class WrittenPage:
-    """Result of writing a page: its path, policies and size."""
+    """Path, policies and size of a written page."""
 
     path: Path
     """The HTML file."""
 
     policies: tuple[str, ...]
-    """Names in the menu."""
+    """Names of the policies in the page's menu."""
 
     size: int
     """Size of all files in bytes."""
 
     @property
     def summary(self) -> str:
-        """Summary for the user."""
+        """One line for the console."""
         return (
             f"Wrote {self.path}, {self.size / 1e6:.1f} MB: {', '.join(self.policies)}."
         )
 
 
 def write_page(policies: Sequence[Path], to: Path) -> WrittenPage:
-    """Write a page that runs some policies and lists them in its menu.
+    """Write a page with a menu of policies, which it simulates in the browser.
 
     Args:
         policies: ONNX files of `mjlab export`.
-        to: An HTML file, which contains everything, or a folder.
+        to: HTML file that contains everything, or a folder for the page and its parts.
 
     Raises:
-        ExportError: If two policies have the same name, or a page cannot run one.
+        ExportError: If two policies have the same file name, or a page cannot run a
+            policy.
     """
     named = {path.stem: path for path in policies}
     if len(named) < len(policies):
@@ -89,7 +90,7 @@ def _checked(path: Path) -> bytes:
 
 
 def _inline(contents: Mapping[str, bytes]) -> str:
-    """Return one script with all parts."""
+    """Return a script element with all scripts of the page."""
     return f"<script>\n{''.join(_scripts(contents).values())}</script>\n"
 
 

@@ -1,7 +1,8 @@
-"""Scenes that MuJoCo's WebAssembly build can load.
+"""Check that MuJoCo's WebAssembly build can load a scene.
 
-That build is version 3.14. Its actuators have one input without a label. Export drops
-the labels of single inputs (`mjlab.export.record`); several inputs have no equivalent.
+The build is MuJoCo 3.14, whose actuators have exactly one input. Export clears
+`ctrlspec` of actuators with one input (`mjlab.export.record.drop_inputs`). Actuators
+with several inputs have no equivalent.
 """
 
 import mujoco
@@ -13,7 +14,7 @@ VERSION = "3.14"
 
 
 def refuse_scene(policy: ContractPolicy) -> None:
-    """Raise if a policy has no scene, or an actuator with a labelled input."""
+    """Raise if a policy has no scene, or an actuator that sets `ctrlspec`."""
     model = _model(policy)
     labelled = [
         model.actuator(index).name

@@ -14,7 +14,7 @@ class ConfigFile:
     """Mapping of a configuration file, or of a part of it."""
 
     def __init__(self, name: str, values: Any, place: str = "") -> None:
-        """Store the values; `place` is the dotted key of a part."""
+        """Store the values. `place` is the dotted key of a part, ending in a dot."""
         if not isinstance(values, Mapping):
             raise ContractError(f"{name}: {place or 'the file'} is not a mapping")
         self.name, self.values, self.place = name, values, place
@@ -23,7 +23,7 @@ class ConfigFile:
         return key in self.values
 
     def at(self, key: str) -> str:
-        """Return file and key, for a message."""
+        """Return "FILE: KEY" for messages."""
         return f"{self.name}: {self.place}{key}"
 
     def get(self, key: str) -> Any:
@@ -42,7 +42,7 @@ class ConfigFile:
         return float(self.numbers(key, 1)[0])
 
     def numbers(self, key: str, size: int | None = None) -> np.ndarray:
-        """Return numbers; one number is repeated to `size`."""
+        """Return finite numbers, shape (size,); a single number is repeated."""
         given = self.get(key)
         try:
             found = np.asarray(given, float)
@@ -87,7 +87,12 @@ def read_yaml(path: Path) -> ConfigFile:
 
 
 def only(configs: Sequence[Path], what: str) -> Path:
-    """Return the only configuration file of a format."""
+    """Return the configuration file; raise unless exactly one is given.
+
+    Args:
+        configs: Files of --config.
+        what: Description of the file, for the message.
+    """
     if len(configs) != 1:
         raise ContractError(
             f"This format needs one configuration file, {what}; {len(configs)} are "
@@ -99,11 +104,11 @@ def only(configs: Sequence[Path], what: str) -> Path:
 def no_config(configs: Sequence[Path], why: str) -> None:
     """Raise if a format without configuration files gets one."""
     if configs:
-        raise ContractError(f"--config {configs[0]} has no use: {why}")
+        raise ContractError(f"Omit --config {configs[0]}: {why}")
 
 
 MOTOR = "motor_"
-"""Start of the names of joints without a robot model, before their number."""
+"""Prefix of joint names if no robot model is given: motor_0, motor_1 and so on."""
 
 SOURCES = {
     "base_lin_vel": "lin_vel",
@@ -119,11 +124,11 @@ SOURCES = {
     "actions": "last_action",
     "last_action": "last_action",
 }
-"""Quantities by the usual names of observation terms in mjlab and Isaac Lab."""
+"""Observed quantity, by term name in mjlab and Isaac Lab."""
 
 
 def source_of(term: str, where: str) -> Any:
-    """Return the quantity of an observation term."""
+    """Return the quantity that an observation term observes, by its name."""
     if term not in SOURCES:
         raise ContractError(
             f"{where} has the observation term {term!r}, whose quantity is not known. "
@@ -133,7 +138,7 @@ def source_of(term: str, where: str) -> Any:
 
 
 def motor_names(robot: Any, count: int) -> tuple[str, ...]:
-    """Joints in motor order: of the robot model, or numbers without a model."""
+    """Return joint names in motor order; numbered names if `robot` is None."""
     if robot is None:
         return tuple(f"{MOTOR}{index}" for index in range(count))
     if len(robot.motors) != count:

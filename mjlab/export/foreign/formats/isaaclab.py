@@ -1,8 +1,8 @@
 """Policies of Isaac Lab with Unitree's deploy.yaml, and optionally env.yaml.
 
-deploy.yaml lists stiffness and damping by motor, and all other values by joint of the
-policy. `joint_ids_map` has the motor of each joint of the policy. env.yaml repeats
-rates, scales, clips and histories, so both files are compared.
+deploy.yaml lists stiffness and damping in motor order, and all other values in the
+policy's joint order. `joint_ids_map` gives the motor of each policy joint. env.yaml
+repeats rates, scales, clips and histories, so both files are compared.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,8 @@ def read(
     (name,) = file.part("actions").values or ("",)
     if name != "JointPositionAction":
         raise ContractError(
-            f"{file.at('actions')} has {name!r}: JointPositionAction is supported"
+            f"{file.at('actions')} has {name!r}, but only JointPositionAction is "
+            "supported"
         )
     action = file.part("actions").part(name)
     clip, dt = action.get("clip"), file.number("step_dt")

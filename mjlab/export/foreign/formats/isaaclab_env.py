@@ -1,4 +1,4 @@
-"""Isaac Lab's env.yaml, compared with the deploy.yaml of the same policy."""
+"""Compare Isaac Lab's env.yaml with the deploy.yaml of the same policy."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from mjlab.export.foreign.interface import Interface
 from mjlab.export.foreign.verdict import Finding
 
 _CLOSE = 6e-3
-"""Relative tolerance: deploy.yaml has three significant digits."""
+"""Relative tolerance: deploy.yaml is rounded to three significant digits."""
 
 
 def compare_env(interface: Interface, configs: Sequence[Path]) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def _robot(interface: Interface, file: ConfigFile) -> Iterator[Finding]:
 
 
 def by_name(values: Any, joints: Sequence[str]) -> dict[str, float]:
-    """Return a value per joint, from one number or from patterns of names."""
+    """Return a value per joint, from one number or from values by name pattern."""
     if values is None:
         return {}
     if not isinstance(values, Mapping):

@@ -1,8 +1,9 @@
 """Policies of legged_gym and unitree_rl_gym: the YAML file of their deploy scripts.
 
-The order of the observation is a convention of the scripts: angular velocity, gravity,
-command, joint positions, joint velocities, last action, and for humanoids the sine and
-cosine of a gait clock. legged_gym's own robots observe the linear velocity first.
+The YAML file does not contain the order of the observation. The scripts use: angular
+velocity, gravity, command, joint positions, joint velocities, last action, and for
+humanoids the sine and cosine of a gait clock. legged_gym's own robots observe the
+linear velocity first.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from mjlab.export.foreign.robot_model import RobotModel
 from mjlab.export.runner.policy import ContractError
 
 PERIOD = 0.8
-"""Period of the gait clock, s, unless the file has `period`."""
+"""Default period of the gait clock, s, for files without `period`."""
 
 
 def read(
@@ -67,7 +68,7 @@ def read(
 
 
 def _layout(file: ConfigFile, count: int) -> list[Source]:
-    """Return the observed quantities, by the width of the observation."""
+    """Return the observed quantities in order, identified by `num_obs`."""
     plain: list[Source] = ["gyro", "gravity", "command", "joint_pos_rel", "joint_vel"]
     plain.append("last_action")
     layouts: dict[int, list[Source]] = {
@@ -81,8 +82,7 @@ def _layout(file: ConfigFile, count: int) -> list[Source]:
             f"{size} ({len(terms)} terms)" for size, terms in layouts.items()
         )
         raise ContractError(
-            f"{file.at('num_obs')} is {width}; known layouts of {count} joints have "
-            f"{known}"
+            f"{file.at('num_obs')} is {width}; supported for {count} joints: {known}"
         )
     return layouts[width]
 

@@ -1,4 +1,4 @@
-"""Policies of mjlab 1.6: the metadata of the ONNX file, as comma-separated text."""
+"""Policies of mjlab 1.6. Their ONNX metadata is comma-separated text."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -105,7 +105,7 @@ def _term(network: Network, joints: tuple[str, ...], place: int) -> Term:
 
 
 def _numbers(network: Network, key: str, size: int) -> np.ndarray:
-    """Return the numbers of a key; one number is repeated."""
+    """Return the numbers of a metadata key, shape (size,); one number is repeated."""
     texts: Any = network.metadata[key].split(",")
     try:
         found = np.array([float(text) for text in texts])

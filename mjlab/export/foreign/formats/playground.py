@@ -23,11 +23,11 @@ from mjlab.export.runner.policy import ContractError
 def read(
     network: Network, configs: Sequence[Path], robot: RobotModel | None
 ) -> Interface:
-    """Read a policy; the layout is known by its widths, or is a JSON file."""
+    """Read a policy. The layout is a JSON file, or is identified by the widths."""
     if robot is None:
         raise ContractError(
-            "Playground's policies need --robot with the MJCF scene of their task: it "
-            "has the joints, the default pose and the gains"
+            "Playground's policies need --robot with the MJCF scene of their task, "
+            "which has the joints, the default pose and the gains"
         )
     layout, name = _layout(network, configs)
     joints = robot.joints

@@ -64,6 +64,6 @@ LAYOUTS: dict[tuple[int, int], dict[str, Any]] = {
         },
     },
 }
-"""Layouts by the widths of observation and action.
+"""Layouts by (width of the observation, width of the action).
 
-`blind` is the number of first joints whose readings are zero."""
+`blind` is the number of joints, the first ones, whose readings are replaced by 0."""
