@@ -227,6 +227,11 @@ def test_two_sources_of_a_gain_are_compared(tmp_path):
     said = [f"{each.place}: {each.said}" for each in verdict.of("mismatch")]
     assert any("stiffness" in s and "150 in metadata" in s for s in said)
 
+    # Without the robot, motors of deploy.yaml have no joint names.
+    verdict = verify_foreign(path, "isaaclab", [config], robot=None)
+    said = [each.said for each in verdict.of("undetermined")]
+    assert any("which has no joint 'motor_2'" in each for each in said)
+
 
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "unknown array": ({"gyro": np.zeros((4, 3))}, "an array 'gyro'"),

@@ -29,12 +29,15 @@ def check_files(interface: Interface, robot: RobotModel | None) -> Iterator[Find
 
 
 def compare(interface: Interface, other: Interface) -> Iterator[Finding]:
-    """Yield differences from another contract of the same policy.
-
-    Nothing is compared if a joint of `interface` is missing in `other`.
-    """
-    names = set(interface.joints) & set(other.joints)
-    if len(names) != len(interface.joints):
+    """Yield differences from another contract of the same policy."""
+    missing = [name for name in interface.joints if name not in other.joints]
+    if missing:
+        yield Finding(
+            interface.place("joints"),
+            "undetermined",
+            f"not compared with {other.place('joints')}, which has no joint "
+            f"{missing[0]!r}",
+        )
         return
     for name in ("default", "stiffness", "damping"):
         values = (
