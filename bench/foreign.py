@@ -203,10 +203,13 @@ def _is_leg(joint: str) -> bool:
 
 
 def _feet(driver: Any) -> dict[str, int | None]:
-    """Return the bodies that touch the ground, each with its foot geom.
+    """Return the geom id of each foot, by body name.
 
-    For a foot with several geoms the value is None; its position is then the origin of
-    the body.
+    Feet are the bodies that touch the ground. For a body with several touching geoms,
+    the id is None, and the foot's position is the origin of the body.
+
+    Args:
+        driver: The archive's driver, with model, data and the id of the floor geom.
     """
     model, data = driver.model, driver.data
     touching: dict[str, list[int]] = {}

@@ -94,10 +94,14 @@ def temporary_beside(path: Path) -> Path:
 
 
 def in_memory(path: Path, write: Callable[[BinaryIO], object]) -> bytes:
-    """Return the bytes that `write` produces; `torch.save` to disk would hide errors.
+    """Return the bytes that `write` writes to a file object.
+
+    `torch.save` (2.13) replaces the error of a full disk by a RuntimeError about its
+    own format. Bytes that were written to memory first can be stored with the original
+    error.
 
     Raises:
-        MemoryError: If memory runs out, which `torch.save` hides too (torch 2.13).
+        MemoryError: If memory runs out. `torch.save` raises a RuntimeError instead.
     """
     memory = io.BytesIO()
     try:

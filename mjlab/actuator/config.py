@@ -115,15 +115,17 @@ class ActuatorCfg(Config, ABC):
         return type(self).__name__
 
     def numbers(self, field: str, targets: Sequence[str]) -> list[float | None]:
-        """Return the number that a field assigns to each target.
-
-        Numbers must be >= 0, or > 0 in fields where 0 is meaningless. A dictionary must
-        cover every target, except for fields whose default is the model's value.
+        """Return the value of a field for each target; None where none is set.
 
         Args:
-            field: Name of a field whose value is a number, numbers by name pattern, or
-                None.
+            field: Name of the field: one value for all targets, a dictionary from name
+                patterns to values, or None.
             targets: Names of the targets.
+
+        Raises:
+            ActuatorError: If a value is negative, or 0 where 0 is meaningless, or if a
+                dictionary misses a target. Armature, damping and friction can be
+                missing: these targets keep the values of the model file.
         """
         if getattr(self, field) is None:
             return [None] * len(targets)

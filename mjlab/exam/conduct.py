@@ -359,7 +359,7 @@ class _Block:
                 )
             )
 
-    # Metrics and the end of runs.
+    # Measurements, and the end of a run.
 
     def _heights(self) -> np.ndarray:
         return self._places["xpos"][:, self._robot.feet, 2].copy()

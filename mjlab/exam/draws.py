@@ -14,7 +14,10 @@ from mjlab.exam.streams import Purpose, Stream
 
 @dataclass(frozen=True)
 class Route:
-    """Targets of each run, in the base's yaw frame in the first control step."""
+    """Targets of each run.
+
+    Their frame is the base's position and yaw at the first control step.
+    """
 
     places: np.ndarray
     """Positions, m, shape (runs, targets, 2)."""

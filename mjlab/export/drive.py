@@ -103,11 +103,11 @@ _WITH_GAINS = (IdealPdActuatorCfg, PositionActuatorCfg)
 def input_group(
     cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
 ) -> ObservationGroupCfg:
-    """Return an observation group that measures the inputs of a file.
+    """Return an observation group with the inputs of an exported policy.
 
-    An input gets the noise of the first observation term that depends on no other
-    input. If all terms that depend on the input have the same delay, it gets that
-    delay.
+    The inputs get the noise and delay that the task adds to its observations: the noise
+    of the first observation term that is computed from this input only, and the delay
+    of the terms that are computed from the input, if all have the same delay.
     """
     terms: dict[str, ObservationTermCfg | None] = {}
     corrupted = False

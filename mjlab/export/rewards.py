@@ -98,7 +98,10 @@ class Rewards(Simulated):
         return self.graph(names)
 
     def _states(self) -> Values:
-        """Return the live state tensors, by name. A call of a term can replace them."""
+        """Return the current state tensors, by name.
+
+        Read them again after a term was called, which can replace its tensors.
+        """
         env = self.tracer.env
         actions = env.action_manager
         earlier = (actions.prev_action, actions.prev_prev_action)

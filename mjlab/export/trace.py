@@ -202,8 +202,8 @@ class Tracer:
             if kind.apply_late is not ActionTerm.apply_late:
                 raise ExportError(
                     f"{label} cannot be exported: {kind.__name__}.apply_late sets "
-                    "targets within each physics step, but a file runs once per "
-                    "control step. Set them in process_actions."
+                    "targets within each physics step, but an exported policy runs "
+                    "once per control step. Set them in process_actions."
                 )
             if kind.apply_actions is not ActionTerm.apply_actions:
                 with _named(label, _code(kind.apply_actions)), self.unmeasured():

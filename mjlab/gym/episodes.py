@@ -214,7 +214,10 @@ class ActionRepeat(TensorWrapper):
         return observations, reward, terminated, truncated, info
 
     def _repeated(self, actions: Any, stopped: torch.Tensor) -> Stepped:
-        """Step `repeat` times with one action; finished worlds keep their results."""
+        """Step `repeat` times with one action, and sum the rewards.
+
+        A world that finishes keeps the observation, flags and info of that step.
+        """
         observations, reward, terminated, truncated, info = self.env.step(actions)
         goes_on = ~stopped
         reward, terminated, truncated = (

@@ -133,7 +133,10 @@ class Problem:
         return self.sysid.create_initial_state(model, qpos, qvel)
 
     def _control(self, robot: Robot, log: Log) -> Any:
-        """Return the controls at each physics step, without the delay."""
+        """Return the controls at each physics step, shape (steps, actuators).
+
+        They do not include the estimated delay; `_compare` shifts the predictions.
+        """
         count = int(np.ceil(log.times[-1] / self._step)) + 2
         grid = self._step * np.arange(count)
         controls = robot.controls(log.targets, len(log.times))

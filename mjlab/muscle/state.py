@@ -211,10 +211,10 @@ class _Gather:
         self._shape = (-1, count, width)
 
     def terms(self, entries: torch.Tensor) -> torch.Tensor:
-        """Return the summands, shape (rows, targets, terms)."""
+        """Return the weighted entries of each sum, shape (rows, targets, terms)."""
         gathered = entries.index_select(-1, self._index).view(self._shape)
         return gathered * self._shares[entries.dtype]
 
     def sum(self, entries: torch.Tensor) -> torch.Tensor:
-        """Return the sums, shape (rows, targets)."""
+        """Return the weighted sum for each target, shape (rows, targets)."""
         return self.terms(entries).sum(-1)

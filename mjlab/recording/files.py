@@ -126,7 +126,7 @@ class EpisodeFile:
         try:
             self._encoder.write(self._memory.file, number, arrays, attributes)
         except BaseException:
-            # Drop the file in memory: its incomplete episode cannot be removed.
+            # HDF5 cannot remove the incomplete episode, so discard the unsaved part.
             self._forget()
             raise
         self._unsaved += 1
@@ -362,7 +362,10 @@ def _remove_parts(folder: Path) -> None:
 
 
 def _check_parts(folder: Path) -> None:
-    """Raise if a folder contains files other than parts, or is a link."""
+    """Raise if a folder is a symbolic link or contains files that are not part files.
+
+    Part files hold the episodes of a recording until it is closed.
+    """
     if folder.is_symlink():
         raise RecordingError(
             f"{folder} is not deleted: it is a link. Move it, or record under another "

@@ -171,7 +171,7 @@ def _on_device(value: Any, device: torch.device) -> Any:
     return value
 
 
-# Random generators outside of the worlds.
+# Global random generators: Python, NumPy and torch.
 
 
 def seed_everything(seed: int) -> None:

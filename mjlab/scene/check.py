@@ -52,8 +52,8 @@ def _refuse(name: str, found: Sequence[str], *, may_be_asked: bool) -> None:
         _log.info("%s The scene's spec_fn may have changed it.", message)
         return
     raise ChangedModelError(
-        f"{message} Its configuration does not request that: this is a bug in how "
-        "mjlab or MuJoCo attaches a model to a scene."
+        f"{message} The entity's configuration does not request this change, so it is "
+        "a bug in how mjlab or MuJoCo attaches a model to a scene."
     )
 
 

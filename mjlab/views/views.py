@@ -150,8 +150,8 @@ class SceneViews:
     ) -> torch.Tensor:
         """Return the current force of `second` on `first`, world frame, N, (..., 3).
 
-        No declaration is needed. Meant for inspection between steps; see
-        `PresentForces`.
+        The pair needs no entry in `contact_pairs`. Computing the force is slow: use it
+        for inspection between steps; see `PresentForces`.
 
         Args:
             first: A view of bodies or entities, or the name of one.

@@ -43,7 +43,7 @@ class MergedLog(EpisodeLog):
         self.register(keys)
 
     def add(self, sums_and_count: torch.Tensor) -> None:
-        """Add the sums and the number of the episodes that ended in a step."""
+        """Add the log values of a step's finished episodes: their sums, and the count."""
         if float(sums_and_count[-1]):
             sums_and_count = sums_and_count.to(self._sums_and_count.device)
             self._sums_and_count += sums_and_count

@@ -56,7 +56,9 @@ class Hand(NamedTuple):
         return torch.cat((plane, self.lift * low), dim=1)
 
     def torque(self, quaternion: torch.Tensor, rate: torch.Tensor) -> torch.Tensor:
-        """Return torques on bodies in world axes, N m, shape (num_envs, n, 3).
+        """Return torques that turn bodies upright, N m, shape (num_envs, n, 3).
+
+        A spring on the tilt and a damper on the roll and pitch rates, in world axes.
 
         Args:
             quaternion: Orientations (w, x, y, z), shape (num_envs, n, 4).

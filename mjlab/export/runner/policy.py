@@ -107,8 +107,8 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
     size = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_FILES or size > MOST_BYTES:
         raise ContractError(
-            f"The packed scene has {len(entries)} files of {size} bytes in all; "
-            f"{MOST_FILES} files of {MOST_BYTES} bytes are accepted."
+            f"The packed scene has {len(entries)} files with {size} bytes in total; "
+            f"at most {MOST_FILES} files with {MOST_BYTES} bytes in total are accepted."
         )
     seen: set[str] = set()
     for entry in entries:

@@ -58,9 +58,9 @@ class RobotInterface(ABC):
         """Return the cosine of the angle between the root's z axis and the vertical."""
 
     def gains(self) -> Gains:
-        """Return the motor gains that can be read, by target.
+        """Return the gains of the motors, by target; {} if the robot cannot report them.
 
-        `run` compares them with the contract before the first period.
+        `run` compares them with the contract before the first control step.
         """
         return {}
 

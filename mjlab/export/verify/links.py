@@ -84,7 +84,7 @@ def links(robot: MujocoRobot) -> dict[str, Link]:
 
 
 def mounts(robot: MujocoRobot, name: str) -> Mount:
-    """Return the type and pose of a sensor, by its name."""
+    """Return a sensor's type, and its pose relative to the link that carries it."""
     data, model = _default(robot), robot.model
     index = robot.find("sensor", name)
     kind = mujoco.mjtSensor(int(model.sensor_type[index])).name.removeprefix("mjSENS_")

@@ -106,7 +106,8 @@ class Dagger(Distillation):
     ) -> bool:
         """Load networks and optimiser, for teachers with and without weights."""
         if loaded_dict.get("teacher_state_dict") == {}:
-            # RSL-RL 5.5.1 treats a teacher without weights as missing.
+            # A scripted teacher has no weights, which RSL-RL 5.5.1 treats as missing.
+            # An entry for the actor avoids its error; `load_cfg` does not load it.
             wanted = ("student", "teacher", "optimizer", "iteration")
             load_cfg = load_cfg or dict.fromkeys(wanted, True)
             loaded_dict = {**loaded_dict, "actor_state_dict": {}}
