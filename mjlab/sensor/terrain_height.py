@@ -158,7 +158,7 @@ class TerrainHeightSensor(Sensor, SensePass):
         heights, hit = self._heights, self._hit
         torch.any(hit, dim=-1, out=self._data.hit)
         if self._reduction == "min":
-            # Rays that miss have the height `max_distance`, so the minimum ignores them.
+            # Rays that miss have the height `max_distance`: the minimum ignores them.
             torch.amin(heights, dim=-1, out=self._data.heights)
             return
         if self._reduction == "max":

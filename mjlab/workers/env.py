@@ -43,7 +43,7 @@ class MergedLog(EpisodeLog):
         self.register(keys)
 
     def add(self, sums_and_count: torch.Tensor) -> None:
-        """Add the log values of a step's finished episodes: their sums, and the count."""
+        """Add the log values of finished episodes: their sums, and their number."""
         if float(sums_and_count[-1]):
             sums_and_count = sums_and_count.to(self._sums_and_count.device)
             self._sums_and_count += sums_and_count

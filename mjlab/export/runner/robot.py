@@ -58,7 +58,7 @@ class RobotInterface(ABC):
         """Return the cosine of the angle between the root's z axis and the vertical."""
 
     def gains(self) -> Gains:
-        """Return the gains of the motors, by target; {} if the robot cannot report them.
+        """Return motor gains by target; {} if the robot cannot report them.
 
         `run` compares them with the contract before the first control step.
         """
