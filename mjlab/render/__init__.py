@@ -12,9 +12,8 @@ from mjlab.render.gl import prepare_gl as prepare_gl
 
 if TYPE_CHECKING:
     from mjlab.render.canvas import Canvas as Canvas
-    from mjlab.render.canvas import color_muscles as color_muscles
-    from mjlab.render.canvas import has_muscles as has_muscles
-    from mjlab.render.canvas import sky_gradient as sky_gradient
+    from mjlab.render.muscles import color_muscles as color_muscles
+    from mjlab.render.muscles import has_muscles as has_muscles
     from mjlab.render.observations import camera_bytes as camera_bytes
     from mjlab.render.observations import camera_depth as camera_depth
     from mjlab.render.observations import camera_mask as camera_mask
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from mjlab.render.overlays import Shape as Shape
     from mjlab.render.overlays import add_contacts as add_contacts
     from mjlab.render.rays import RayRendererCfg as RayRendererCfg
+    from mjlab.render.sky import sky_gradient as sky_gradient
     from mjlab.render.video import Video as Video
     from mjlab.render.video import VideoError as VideoError
     from mjlab.render.video import WorldVideo as WorldVideo

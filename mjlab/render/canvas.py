@@ -1,4 +1,4 @@
-"""Canvas for MuJoCo's renderer, and colours of muscles by activation."""
+"""Canvas for MuJoCo's renderer."""
 
 import atexit
 import copy
@@ -14,11 +14,9 @@ from mjlab.render.gl import check_process, open_context
 from mjlab.render.ground import EndingPlanes
 from mjlab.render.neighbours import Neighbour
 from mjlab.render.overlays import Marks
+from mjlab.render.sky import HORIZON, Sky, has_sky
 
 _MAX_GEOMS = 5_000
-_BRIGHT = 64
-_HORIZON = (206, 217, 227)
-_ZENITH = (112, 150, 192)
 _SMALL, _LARGE = (
     mujoco.mjtFontScale.mjFONTSCALE_100,
     mujoco.mjtFontScale.mjFONTSCALE_150,
@@ -88,7 +86,7 @@ class Canvas:
         self._line = _LINE * font.value // _SMALL.value
         if haze:
             sized.vis.map.fogstart, sized.vis.map.fogend = _HAZE
-            sized.vis.rgba.fog[:3] = np.array(_HORIZON) / 255.0
+            sized.vis.rgba.fog[:3] = np.array(HORIZON) / 255.0
         self._gl, self._context = open_context(
             width, height, lambda: mujoco.MjrContext(sized, font.value)
         )
@@ -99,7 +97,7 @@ class Canvas:
         self._scene = mujoco.MjvScene(sized, maxgeom=_MAX_GEOMS + 2 * sized.ngeom)
         self._pixels = np.empty((height, width, 3), np.uint8)
         self._depth = np.empty((height, width), np.float32)
-        self._sky = None if _has_sky(model) else sky_gradient(height, width)
+        self._sky = None if has_sky(model) else Sky(height, width)
         is_hazy = haze and self._sky is not None
         self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG.value] = is_hazy
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW.value] = shadows
@@ -148,6 +146,8 @@ class Canvas:
             neighbour.put_into(self._scene, self._option)
         if marks is not None:
             marks.put_into(self._scene, world)
+        if self._sky is not None:
+            self._sky.put_behind(self._scene, model)
         mujoco.mjr_render(self._rect, self._scene, self._context)
         self._finish(lines)
         return np.flipud(self._pixels).copy()
@@ -162,7 +162,7 @@ class Canvas:
         depth = None if self._sky is None else self._depth
         mujoco.mjr_readPixels(self._pixels, depth, self._rect, self._context)
         if self._sky is not None:
-            _fill(self._pixels, self._depth == 0.0, self._sky)
+            self._sky.fill(self._pixels, self._depth)
         self._pixels = smooth_edges(self._pixels)
         if lines:
             self._write(lines)
@@ -179,23 +179,12 @@ class Canvas:
         text = "\n".join(lines).encode("ascii", "replace").decode()
         font = mujoco.mjtFont.mjFONT_NORMAL
         corner = mujoco.mjtGridPos.mjGRID_TOPLEFT
+        # MuJoCo does not draw pixels over geoms.
+        self._scene.ngeom = 0
+        mujoco.mjr_render(rect, self._scene, self._context)
         mujoco.mjr_drawPixels(upper.reshape(-1), None, rect, self._context)
         mujoco.mjr_overlay(font, corner, rect, text, "", self._context)
         mujoco.mjr_readPixels(upper, None, rect, self._context)
-
-
-def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
-    """Fill empty pixels with a sky, in place; skip rows without empty pixels."""
-    rows = np.flatnonzero(bare.any(axis=1))
-    if not rows.size:
-        return
-    part = slice(rows[0], rows[-1] + 1)
-    pixels, bare, sky = pixels[part], bare[part], sky[part]
-    # Labels have no depth either, but they are bright, so they are not filled.
-    for channel in range(3):
-        bare &= pixels[..., channel] < _BRIGHT
-    for channel in range(3):
-        np.copyto(pixels[..., channel], sky[..., channel], where=bare)
 
 
 def _light(model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray) -> None:
@@ -210,69 +199,9 @@ def _light(model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray) -> No
     data.light_xpos[afar] = lookat - away * data.light_xdir[afar]
 
 
-def _has_sky(model: mujoco.MjModel) -> bool:
-    return bool(np.any(model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX.value))
-
-
-def sky_gradient(height: int, width: int) -> np.ndarray:
-    """Return a sky gradient, bottom row first, shape (height, width, 3), uint8.
-
-    It is uniform up to the horizon of slightly downward cameras, so that haze fades
-    into it.
-    """
-    share = np.linspace(-3.0, 1.0, height).clip(min=0.0)[:, None]
-    rows = (1.0 - share) * np.array(_HORIZON) + share * np.array(_ZENITH)
-    return np.repeat(rows.astype(np.uint8)[:, None], width, axis=1)
-
-
 def _free(gl: object, context: mujoco.MjrContext, process: int) -> None:
     if os.getpid() != process:  # A fork has no context of its own.
         return
     gl.make_current()  # pyright: ignore[reportAttributeAccessIssue]
     context.free()
     gl.free()  # pyright: ignore[reportAttributeAccessIssue]
-
-
-# Muscles coloured by activation.
-
-_IDLE, _HALF, _FULL = (0.12, 0.38, 0.88), (0.98, 0.74, 0.55), (0.93, 0.05, 0.07)
-
-
-def has_muscles(model: mujoco.MjModel) -> bool:
-    """True if the model has muscles that `color_muscles` can colour."""
-    return bool(len(_muscles(model)))
-
-
-def color_muscles(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Colour the tendon of every muscle by its activation.
-
-    Blue is 0, red is 1. Muscles without dynamics use their control as activation.
-
-    Args:
-        model: A copy for rendering; its tendon colours are modified.
-        data: Its state.
-    """
-    for actuator in _muscles(model):
-        place = model.actuator_actadr[actuator]
-        activation = data.ctrl[actuator] if place < 0 else data.act[place]
-        tendon = model.actuator_trnid[actuator, 0]
-        model.tendon_rgba[tendon] = (*activation_color(float(activation)), 1.0)
-
-
-def activation_color(activation: float) -> tuple[float, float, float]:
-    """Return the colour of an activation: blue for 0, sand for 0.25, red for 1."""
-    # The square root spreads low values, since most muscles work far below 1.
-    share = 2.0 * float(np.sqrt(np.clip(activation, 0.0, 1.0)))
-    first, second = (_IDLE, _HALF) if share < 1.0 else (_HALF, _FULL)
-    share -= share >= 1.0
-    r, g, b = (
-        (1.0 - share) * a + share * z for a, z in zip(first, second, strict=True)
-    )
-    return r, g, b
-
-
-def _muscles(model: mujoco.MjModel) -> np.ndarray:
-    """Return the muscle actuators on tendons."""
-    is_muscle = model.actuator_gaintype == mujoco.mjtGain.mjGAIN_MUSCLE.value
-    along = model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value
-    return np.flatnonzero(is_muscle & along)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from mjlab.render.muscles import color_muscles
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
@@ -57,12 +58,12 @@ class Neighbourhood:
             return []
         offsets = grid_offsets(self._scene, self._world)
         engine = self._sim.engine
-        return [
-            Neighbour(
-                engine.mj_model_of(world), engine.mj_data_of(world), offsets[world]
-            )
-            for world in self.worlds
-        ]
+        neighbours = []
+        for world in self.worlds:
+            model, data = engine.mj_model_of(world), engine.mj_data_of(world)
+            color_muscles(model, data)
+            neighbours.append(Neighbour(model, data, offsets[world]))
+        return neighbours
 
 
 def grid_offsets(scene: Scene, world: int) -> np.ndarray:

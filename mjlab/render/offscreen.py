@@ -8,8 +8,9 @@ import mujoco
 import numpy as np
 
 from mjlab.names import UnknownNameError, suggest
-from mjlab.render.canvas import Canvas, color_muscles
+from mjlab.render.canvas import Canvas
 from mjlab.render.framing import FollowingCamera, Subject, fitting_distance
+from mjlab.render.muscles import color_muscles
 from mjlab.render.neighbours import Neighbour, Neighbourhood
 from mjlab.render.overlays import Marks, add_contacts
 from mjlab.scene import OriginType, Scene

@@ -15,8 +15,9 @@ from mjlab.render.overlays import ShapeKind
 from mjlab.tensors.math import quat_from_matrix
 from mjlab.viewer.marks import collect_marks
 
-_HEAD = 0.04
-"""Length of an arrow's head, m. Shorter arrows are not shown."""
+_HEAD_LENGTH, _HEAD_RADIUS = 3.5, 2.5
+"""Size of an arrow's head, in units of its width. Arrows shorter than their heads are
+not shown."""
 
 
 class BrowserMarks:
@@ -38,7 +39,7 @@ class BrowserMarks:
         """Checkbox that shows contact forces."""
         for switch in (self.shows_terms, self.shows_contacts):
             switch.on_update(lambda _: on_change())
-        self._arrows: viser.ArrowsHandle | None = None
+        self._arrows: dict[float, viser.ArrowsHandle] = {}
         self._shapes: dict[_Form, viser.BatchedMeshHandle] = {}
         self._labels: list[viser.LabelHandle] = []
 
@@ -64,25 +65,28 @@ class BrowserMarks:
         return marks
 
     def _show_arrows(self, arrows: Sequence[Arrow], offset: np.ndarray) -> None:
-        arrows = [arrow for arrow in arrows if arrow.length > _HEAD]
-        if self._arrows is not None:
-            self._arrows.visible = bool(arrows)
-        if not arrows:
-            return
-        pairs = np.array([(arrow.start, arrow.end) for arrow in arrows])
-        points = (pairs + offset).astype(np.float32)
-        if self._arrows is None:
-            self._arrows = self._server.scene.add_arrows(
-                "/marks/arrows",
+        """Show the arrows; viser draws those of one width together."""
+        widths: dict[float, list[Arrow]] = {}
+        for arrow in arrows:
+            if arrow.length > _HEAD_LENGTH * arrow.width:
+                widths.setdefault(arrow.width, []).append(arrow)
+        for width, handle in self._arrows.items():
+            handle.visible = width in widths
+        for width, own in widths.items():
+            pairs = np.array([(arrow.start, arrow.end) for arrow in own])
+            points = (pairs + offset).astype(np.float32)
+            if width in self._arrows:
+                self._arrows[width].points = points
+                self._arrows[width].colors = _colors(own)
+                continue
+            self._arrows[width] = self._server.scene.add_arrows(
+                f"/marks/arrows_{len(self._arrows)}",
                 points,
-                _colors(arrows),
-                shaft_radius=0.012,
-                head_radius=0.03,
-                head_length=_HEAD,
+                _colors(own),
+                shaft_radius=width,
+                head_radius=_HEAD_RADIUS * width,
+                head_length=_HEAD_LENGTH * width,
             )
-            return
-        self._arrows.points = points
-        self._arrows.colors = _colors(arrows)
 
     def _show_shapes(
         self, shapes: Sequence[Shape], offset: np.ndarray, model: mujoco.MjModel

@@ -66,7 +66,8 @@ class TermFigures:
         times = self._step_dt * np.arange(1 - number, 1)
         curves = np.stack(self._values, axis=1)
         for name, figure, curve in zip(self._names, self._figures, curves, strict=True):
-            figure.title = f"{name} {curve[-1]:+.2g}"
+            last = curve[-1] + 0.0  # Avoid minus zero.
+            figure.title = f"{name} {last:+.2g}"
             figure.linepnt[0] = number
             figure.linedata[0, : 2 * number] = np.stack((times, curve), axis=1).ravel()
             low, high = float(curve.min()), float(curve.max())

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.render.canvas import _FULL, _HALF, _IDLE, _light, activation_color
+from mjlab.render.canvas import _light
 from mjlab.render.framing import FollowingCamera, Subject
 from mjlab.render.offscreen import tile
 from mjlab.render.video import _even
@@ -21,17 +21,6 @@ XML = """
   </worldbody>
 </mujoco>
 """
-
-
-def test_muscle_colour_goes_from_blue_over_sand_to_red() -> None:
-    assert activation_color(0.0) == pytest.approx(_IDLE)
-    assert activation_color(0.25) == pytest.approx(_HALF)
-    assert activation_color(1.0) == pytest.approx(_FULL)
-    # By the square root: 1/16 is halfway to sand, 9/16 halfway from sand to red.
-    half = (np.array(_IDLE) + _HALF) / 2
-    assert activation_color(1 / 16) == pytest.approx(tuple(half))
-    half = (np.array(_HALF) + _FULL) / 2
-    assert activation_color(9 / 16) == pytest.approx(tuple(half))
 
 
 def test_a_distant_light_shines_on_the_cameras_target() -> None:

@@ -173,6 +173,10 @@ def test_a_figure_shows_the_last_values_of_a_term() -> None:
     assert first.range[1][0] < 10.0 and first.range[1][1] > HISTORY + 9
     assert second.range[1][0] < -2.0 < second.range[1][1]
     assert second.title == "b -2"
+    figures.record([-0.0, 0.0])
+    figures.placed(mujoco.MjrRect(0, 0, 1000, 600))
+    titles = [first.title, second.title]
+    assert titles == ["a +0", "b +0"]
     figures.clear()
     assert figures.placed(mujoco.MjrRect(0, 0, 1000, 600))[0][1].linepnt[0] == 0
 

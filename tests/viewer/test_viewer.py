@@ -471,6 +471,21 @@ def test_drawing_the_page_changes_no_bit_of_the_simulation(page):
     assert marks.arrows[0], "nothing was drawn"
 
 
+def test_arrows_of_the_page_have_their_own_widths(page):
+    marks, here = Marks((0,)), torch.zeros(3).numpy()
+    for width, length in ((0.004, 0.5), (0.02, 0.5), (0.02, 0.6), (0.03, 0.05)):
+        marks.add_arrow(0, (0.0, 0.0, 0.0), (length, 0.0, 0.0), width=width)
+    page.marks._show_arrows(marks.arrows[0], here)
+    shown = page.marks._arrows
+    assert {width: len(handle.points) for width, handle in shown.items()} == {
+        0.004: 1,
+        0.02: 2,
+    }, "The last arrow is shorter than its head."
+    assert [handle.shaft_radius for handle in shown.values()] == [0.004, 0.02]
+    page.marks._show_arrows(marks.arrows[0][:1], here)
+    assert [handle.visible for handle in shown.values()] == [True, False]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
 def test_a_browser_shows_the_page_without_other_hosts(page, tmp_path):
