@@ -77,10 +77,17 @@ def _style(cfg: PpoAgentCfg, style: StyleCfg, env: ManagerBasedRlEnv) -> dict[st
             "agent.style needs the terminal observations of episodes: set "
             "env.final_obs=True."
         )
+    if STYLE in env.reward_manager.active_terms:
+        raise ValueError(
+            f"The environment has a reward term named {STYLE!r}, which is the name of "
+            "the reward of agent.style: rename the term."
+        )
     groups = cfg.obs_groups[STYLE]
     clips = style.clip_features(env, groups)
+    # Fields of a subclass only describe its clips.
+    names = [field.name for field in dataclasses.fields(StyleCfg)]
     return {
-        **_part(style, env),
+        **{name: getattr(style, name) for name in names},
         "clips": torch.cat([transitions(one[:-1], one[1:]) for one in clips]),
         "groups": groups,
         "step_dt": env.step_dt if env.cfg.scale_rewards_by_dt else 1.0,

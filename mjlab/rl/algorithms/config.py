@@ -133,7 +133,7 @@ class CriticCfg(Config):
     """Weight of the normalised advantage; the main critic has weight 1."""
 
 
-class StyleCfg(PartCfg, ABC):
+class StyleCfg(Config, ABC):
     """Reward for moving like motion clips, by an adversarial motion prior (AMP).
 
     A discriminator learns to separate transitions of the policy from those of the clips
@@ -141,8 +141,6 @@ class StyleCfg(PartCfg, ABC):
     The reward is named "style": it belongs to the critic in `PpoAgentCfg.critics` that
     names it, or else to the main critic. A subclass computes the features of the clips.
     """
-
-    class_name = "mjlab.rl.algorithms.amp:MotionPrior"
 
     weight: float = 1.0
     """Weight of the reward per second; it is multiplied by the duration of a step."""

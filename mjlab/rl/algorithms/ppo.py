@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from rsl_rl.algorithms import PPO
 from rsl_rl.storage import RolloutStorage
-from rsl_rl.utils import resolve_callable
 from tensordict import TensorDict
 from torch import nn
 
@@ -47,7 +46,7 @@ class Ppo(PPO):
             use_mixed_precision: Learn with gradients in bfloat16.
             critics: Fields of `CriticCfg` of the additional critics, by name.
             reward_terms: Names of the task's reward terms; needed with `critics`.
-            style: Class and arguments of the style reward, see `MotionPrior`.
+            style: Arguments of `MotionPrior`, for a style reward.
             **options: RSL-RL's other options.
         """
         if use_mixed_precision:
@@ -81,13 +80,16 @@ class Ppo(PPO):
             setattr(kept, name, column.repeat(1, 1, made.num_critics))
         return made
 
-    def _learn_style(self, *, class_name: str, **options: Any) -> MotionPrior:
+    def _learn_style(self, **options: Any) -> MotionPrior:
         """Build the style reward."""
         if self.is_multi_gpu:
             raise ValueError("agent.style trains in one process: use one device.")
-        build: Any = resolve_callable(class_name)
-        steps, worlds = self.storage.num_transitions_per_env, self.storage.num_envs
-        return build(num_steps=steps, num_envs=worlds, device=self.device, **options)
+        return MotionPrior(
+            num_steps=self.storage.num_transitions_per_env,
+            num_envs=self.storage.num_envs,
+            device=self.device,
+            **options,
+        )
 
     def process_env_step(
         self,
