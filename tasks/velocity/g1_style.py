@@ -8,6 +8,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import (
+    CommandTermCfg,
     EventTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
@@ -23,7 +24,7 @@ from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import rl
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
-from mjlab.tasks.velocity.biped import SUPPORT
+from mjlab.tasks.velocity.biped import SUPPORT, WarmUpCfg
 from mjlab.tasks.velocity.clips import G1_WALK
 from mjlab.tasks.velocity.g1 import (
     ACTED,
@@ -102,6 +103,15 @@ def g1_style_rewards() -> dict[str, RewardTermCfg]:
     return terms
 
 
+def g1_style_commands() -> dict[str, CommandTermCfg]:
+    """Return a velocity command in the range of the clips."""
+    terms = walking.commands()
+    command = terms[walking.COMMAND]
+    assert isinstance(command, mdp.UniformVelocityCommandCfg)
+    command.ranges.lin_vel_x, command.ranges.lin_vel_y = (-0.5, 1.0), (-0.4, 0.4)
+    return terms
+
+
 class VelocityG1StyleCfg(VelocityG1FlatCfg):
     """Unitree G1 tracks velocity commands on flat ground, in the style of clips.
 
@@ -111,8 +121,10 @@ class VelocityG1StyleCfg(VelocityG1FlatCfg):
     """
 
     final_obs = True
+    warm_up = WarmUpCfg(steps=(2880, 7200))
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
+    commands = {**g1_style_commands()}
     observations = {**g1_style_observations()}
     actions = {
         "joint_pos": mdp.JointPositionActionCfg(
@@ -141,7 +153,7 @@ def g1_style_rl() -> PpoAgentCfg:
     agent = rl.mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
         max_iterations=700,
-        entropy_coef=0.001,
+        entropy_coef=0.003,
         tied_critic=False,
     )
     agent.obs_groups = {**agent.obs_groups, STYLE: (STYLE,)}
