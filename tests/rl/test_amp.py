@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from rsl_rl.models import MLPModel
+from rsl_rl.storage import RolloutStorage
 from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
+from mjlab.gait.style import style_distance
 from mjlab.managers import (
     ObservationGroupCfg,
     ObservationTermCfg,
@@ -17,8 +20,14 @@ from mjlab.managers import (
     SceneEntityCfg,
 )
 from mjlab.rl import CriticCfg, StyleCfg, check_agent
-from mjlab.rl.algorithms.amp import Discriminator, MotionPrior, ReplayBuffer
+from mjlab.rl.algorithms.amp import (
+    Discriminator,
+    MotionPrior,
+    ReplayBuffer,
+    transitions,
+)
 from mjlab.rl.algorithms.ppo import Ppo
+from mjlab.rl.models.critics import Critics
 from tests.worlds.rl_runs import (
     agent_cfg,
     differing,
@@ -64,15 +73,15 @@ def test_loss_equals_least_squares_and_gradient_penalty_by_hand():
     fake, _ = outputs(made, policy)
     wanted = np.square(real - 1.0).mean() + np.square(fake + 1.0).mean()
     wanted += 0.5 * 7.0 * np.square(slope).sum(-1).mean()
-    rows = (torch.from_numpy(each).float() for each in (clips, policy))
-    assert made.loss(*rows, 7.0).item() == pytest.approx(wanted, rel=1e-5)
+    rows = [torch.from_numpy(each).float() for each in (clips, policy)]
+    assert made.loss(rows[0], rows[1], 7.0).item() == pytest.approx(wanted, rel=1e-5)
 
 
 def test_penalty_reaches_the_weights_through_the_gradient():
     """The derivative by a weight of the first layer equals central differences."""
     made, clips, policy = network()
     rows = [torch.from_numpy(each).float() for each in (clips, policy)]
-    weight = made.mlp[0].weight
+    weight: Any = next(made.mlp.parameters())
     made.loss(rows[0], rows[1], 7.0).backward()
     found = float(weight.grad[2, 1])
     values = []
@@ -176,8 +185,8 @@ class WaveCfg(StyleCfg):
     capacity = 64
 
     def clip_features(self, env, groups):
-        """Return a second of the wave."""
-        width = sum(env.observation_manager.group_obs_dim[name][0] for name in groups)
+        """Return 51 frames of the wave."""
+        width = sum(env.reset()[0][name].shape[1] for name in groups)
         time = torch.arange(51) * env.step_dt
         wave = 0.3 * torch.sin(2.0 * math.pi * self.frequency * time)
         return [torch.stack([wave, *[torch.zeros(51)] * (width - 1)], dim=1)]
@@ -304,3 +313,118 @@ def test_faults_of_a_style_are_found_before_training():
         effort = RewardTermCfg(func=mdp.action_rate_l2, weight=-0.01)
         cfg.rewards = {**cfg.rewards, "style": effort}
         make_loop(styled(1), env=cfg)
+
+
+# A small problem, learned from nothing.
+
+FPS = 20.0
+
+
+def swing(seconds: float, phase: float = 0.0) -> np.ndarray:
+    """Position of a point that swings by 0.3 m at 0.5 Hz, shape (frames, 1)."""
+    time = np.arange(round(seconds * FPS)) / FPS
+    return 0.3 * np.sin(np.pi * time + phase)[:, None]
+
+
+class Points:
+    """Points on a line that are pushed by the action, m/s^2, and start near 0."""
+
+    def __init__(self, number: int) -> None:
+        self.state = torch.zeros(number, 2)
+        self.reset(torch.ones(number, dtype=torch.bool))
+
+    def reset(self, mask: torch.Tensor) -> None:
+        self.state[mask] = 0.2 * torch.randn(int(mask.sum()), 2)
+
+    def step(self, force: torch.Tensor) -> torch.Tensor:
+        """Return the reward, which is 1 at rest in 0."""
+        self.state[:, 1:] += (3.0 * force.clamp(-3.0, 3.0)) / FPS
+        self.state[:, :1] += self.state[:, 1:] / FPS
+        return torch.exp(-self.state.square().sum(1))
+
+    def seen(self) -> TensorDict:
+        state = self.state.clone()
+        groups = {"all": state, "style": state[:, :1]}
+        return TensorDict(groups, batch_size=[len(state)])
+
+
+def learned(style: bool, *, seed: int, iterations: int = 150) -> tuple[float, float]:
+    """Return style distance, m, and reward of a policy, with or without the style."""
+    torch.manual_seed(seed)
+    points, worlds, steps = Points(64), 64, 24
+    groups = {"actor": ["all"], "critic": ["all"]}
+    gaussian = {
+        "class_name": "rsl_rl.modules.distribution:GaussianDistribution",
+        "init_std": 0.5,
+    }
+    mlp = {"hidden_dims": (32, 32), "activation": "elu"}
+    obs = points.seen()
+    actor = MLPModel(obs, groups, "actor", 1, distribution_cfg=gaussian, **mlp)
+    critic: Any = MLPModel(obs, groups, "critic", 1, **mlp)
+    options: dict[str, Any] = {}
+    if style:
+        names = ["critic", "style"]
+        model = {"class_name": "rsl_rl.models:MLPModel", **mlp}
+        critic = Critics(obs, groups, "critic", 1, names=names, model=model)
+        clip = torch.from_numpy(swing(6.0)).float()
+        options = {
+            "critics": {"style": {"rewards": ("style",), "gamma": 0.9}},
+            "reward_terms": ("task",),
+            "style": {
+                "clips": transitions(clip[:-1], clip[1:]),
+                "groups": ("style",),
+                "step_dt": 1.0 / FPS,
+                "weight": 1.0,
+                "hidden_dims": (64, 32),
+                "gradient_penalty": 0.3,
+                "learning_rate": 1e-3,
+                "num_updates_per_iteration": 10,
+                "batch_size": 256,
+                "capacity": 10_000,
+            },
+        }
+    made = Ppo(
+        actor,
+        critic,
+        RolloutStorage("rl", worlds, steps, obs, [1]),
+        gamma=0.95,
+        entropy_coef=0.0,
+        learning_rate=1e-3,
+        **options,
+    )
+    age = torch.randint(100, (worlds,))
+    for _ in range(iterations):
+        with torch.no_grad():
+            for _ in range(steps):
+                reward = points.step(made.act(obs)) / FPS
+                final, age = points.seen(), age + 1
+                done = (age >= 100) | (points.state.abs().amax(1) > 2.0)
+                points.reset(done)
+                age[done], obs = 0, points.seen()
+                extras = {"final_obs": final, "reward_terms": reward[:, None]}
+                made.process_env_step(obs, reward, done, extras)
+            made.compute_returns(obs)
+        made.update()
+    points.reset(torch.ones(worlds, dtype=torch.bool))
+    places, rewards = [], []
+    with torch.no_grad():
+        for _ in range(160):
+            rewards.append(points.step(actor(points.seen())).mean())
+            places.append(points.state[:8, 0].clone())
+    motion = torch.stack(places[60:]).double().numpy()
+    # A phase and a duration that are not in the clip.
+    judge = swing(4.0, phase=0.1)
+    found = [style_distance(motion[:, [k]], judge, FPS) for k in range(8)]
+    return float(np.mean(found)), float(torch.stack(rewards[60:]).mean())
+
+
+@pytest.mark.slow
+def test_a_policy_learns_the_style_of_a_clip_besides_its_task():
+    for seed in (0, 1):
+        plain, best = learned(False, seed=seed, iterations=60)
+        near, reward = learned(True, seed=seed)
+        assert plain > 0.1
+        assert best > 0.95
+        assert near < 0.5 * plain
+        # The mean of exp(-x^2 - v^2) over the swing.
+        assert reward > 0.5
