@@ -39,6 +39,9 @@ from mjlab.tasks.velocity.symmetry import G1EquivariantModelCfg
 STYLE = "style"
 """Name of the features' observation group, and of the style reward's critic."""
 
+_FORWARD, _SIDEWAYS = (-0.5, 1.0), (-0.4, 0.4)
+"""Commanded velocities, m/s: those of the clips."""
+
 
 class G1StyleCfg(StyleCfg):
     """Style of motion clips of the G1, and of their mirror images."""
@@ -108,7 +111,7 @@ def g1_style_commands() -> dict[str, CommandTermCfg]:
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)
-    command.ranges.lin_vel_x, command.ranges.lin_vel_y = (-0.5, 1.0), (-0.4, 0.4)
+    command.ranges.lin_vel_x, command.ranges.lin_vel_y = _FORWARD, _SIDEWAYS
     return terms
 
 
@@ -117,19 +120,23 @@ class VelocityG1StyleCfg(VelocityG1FlatCfg):
 
     There is no gait clock, and no reward for a gait: the learner's style reward
     (`PpoAgentCfg.style`) replaces them. Actions are joint targets of legs and waist. In
-    training, half of the episodes start in a frame of a clip.
+    training, 80 % of the episodes start in a frame of a clip.
     """
 
     final_obs = True
-    warm_up = WarmUpCfg(steps=(2880, 7200))
+    # Slow commands at the start would reward standing.
+    warm_up = WarmUpCfg(
+        steps=(2880, 7200),
+        lin_vel_x=_FORWARD,
+        lin_vel_y=_SIDEWAYS,
+        ang_vel_z=(-0.5, 0.5),
+    )
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
     commands = {**g1_style_commands()}
     observations = {**g1_style_observations()}
     actions = {
-        "joint_pos": mdp.JointPositionActionCfg(
-            joint_names=ACTED, scale=acted_scale()
-        )
+        "joint_pos": mdp.JointPositionActionCfg(joint_names=ACTED, scale=acted_scale())
     }
     rewards = {**g1_style_rewards()}
     terminations = {**g1_terminations(rough=False)}
@@ -142,7 +149,7 @@ class VelocityG1StyleCfg(VelocityG1FlatCfg):
             "reset_to_clips": EventTermCfg(
                 func=reset_to_clips,
                 mode="reset",
-                params={"clips": (G1_WALK,), "share": 0.5},
+                params={"clips": (G1_WALK,), "share": 0.8},
             ),
         }
         return cfg
@@ -153,10 +160,10 @@ def g1_style_rl() -> PpoAgentCfg:
     agent = rl.mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
         max_iterations=700,
-        entropy_coef=0.003,
+        entropy_coef=0.01,
         tied_critic=False,
     )
     agent.obs_groups = {**agent.obs_groups, STYLE: (STYLE,)}
     agent.style = G1StyleCfg()
-    agent.critics = {STYLE: CriticCfg(rewards=(STYLE,), gamma=0.97, weight=0.7)}
+    agent.critics = {STYLE: CriticCfg(rewards=(STYLE,), gamma=0.97, weight=1.5)}
     return agent
