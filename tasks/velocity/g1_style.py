@@ -159,7 +159,7 @@ def g1_style_rl() -> PpoAgentCfg:
     """Return settings with which a G1 learns a style on a CPU."""
     agent = rl.mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
-        max_iterations=700,
+        max_iterations=3000,
         entropy_coef=0.01,
         tied_critic=False,
     )

@@ -12,9 +12,7 @@ from mjlab.rl.models.config import Activation, PartCfg
 from mjlab.settings import Config
 from mjlab.settings.bounds import at_least
 
-if TYPE_CHECKING:  # Configurations can be read without torch.
-    import torch
-
+if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv
 
 OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
@@ -167,8 +165,10 @@ class StyleCfg(Config, ABC):
     @abstractmethod
     def clip_features(
         self, env: "ManagerBasedRlEnv", groups: Sequence[str]
-    ) -> "list[torch.Tensor]":
-        """Return the features of each clip at the control rate, (frames, features).
+    ) -> list[Any]:
+        """Return the features of each clip at the control rate.
+
+        They are tensors of shape (frames, features).
 
         Args:
             env: The environment, whose state must not change.
