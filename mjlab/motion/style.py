@@ -73,7 +73,7 @@ def _observer(env: ManagerBasedRlEnv, groups: Sequence[str]) -> ManagerBasedRlEn
         seed=0,
         **{kind: {} for kind in _LEFT_OUT},
     )
-    return ManagerBasedRlEnv(cfg, env.device)
+    return ManagerBasedRlEnv(cfg, str(env.device))
 
 
 def _frames(motion: Motion, entity: Entity) -> torch.Tensor:

@@ -424,7 +424,7 @@ def test_a_policy_learns_the_style_of_a_clip_besides_its_task():
         plain, best = learned(False, seed=seed, iterations=60)
         near, reward = learned(True, seed=seed)
         assert plain > 0.1
-        assert best > 0.95
+        assert best > 0.85
         assert near < 0.5 * plain
         # The mean of exp(-x^2 - v^2) over the swing.
         assert reward > 0.5
