@@ -20,10 +20,11 @@ from mjlab.cli.motion_options import (
 )
 from mjlab.cli.progress import tell_progress
 from mjlab.motion import Motion, MotionRobot, find_motions, load_motion, save_motion
+from mjlab.motion.mirror import mirrored
 from mjlab.motion.tools.bvh import read_bvh
 from mjlab.motion.tools.checks import check_motion, estimate_contacts
 from mjlab.motion.tools.clips import g1 as clips
-from mjlab.motion.tools.edit import blended, mirrored
+from mjlab.motion.tools.edit import blended
 from mjlab.motion.tools.importers import read_csv, read_npz
 from mjlab.motion.tools.retarget import HumanoidParts, retargeted
 from mjlab.motion.tools.simulate import simulated

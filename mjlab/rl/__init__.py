@@ -17,6 +17,7 @@ from mjlab.rl.algorithms.config import ObservedActionsCfg as ObservedActionsCfg
 from mjlab.rl.algorithms.config import PpoCfg as PpoCfg
 from mjlab.rl.algorithms.config import RndCfg as RndCfg
 from mjlab.rl.algorithms.config import StepScheduleCfg as StepScheduleCfg
+from mjlab.rl.algorithms.config import StyleCfg as StyleCfg
 from mjlab.rl.algorithms.config import SymmetryCfg as SymmetryCfg
 from mjlab.rl.config import AgentCfg as AgentCfg
 from mjlab.rl.config import CheckpointCfg as CheckpointCfg

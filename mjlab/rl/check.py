@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
-from mjlab.rl.algorithms.critics import MAIN
+from mjlab.rl.algorithms.critics import MAIN, STYLE
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
@@ -84,6 +84,8 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list
     if is_recurrent and cfg.algorithm.symmetry_cfg is not None:
         problems.append("algorithm.symmetry_cfg does not work with recurrent networks")
     problems += _check_critics(cfg)
+    if cfg.style is not None:
+        problems += _check_names(STYLE, cfg.obs_groups, groups)
     if cfg.algorithm.rnd_cfg is not None:
         problems += _check_names("rnd_state", cfg.obs_groups, groups)
     shares = cfg.algorithm.share_cnn_encoders

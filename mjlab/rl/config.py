@@ -8,6 +8,7 @@ from mjlab.rl.algorithms.config import (
     DistillationCfg,
     ObservedActionsCfg,
     PpoCfg,
+    StyleCfg,
 )
 from mjlab.rl.hook import HookCfg
 from mjlab.rl.models.config import GaussianCfg, MlpModelCfg
@@ -179,6 +180,11 @@ class PpoAgentCfg(AgentCfg):
     """Additional critics by name, each for some of the reward terms and with its own
     discount. The main critic learns from the other terms, with `algorithm.gamma` and
     `algorithm.lam`."""
+
+    style: StyleCfg | None = None
+    """Reward for moving like motion clips. None disables it. It needs
+    `env.final_obs=True`, and the observation groups of the features as
+    `obs_groups["style"]`."""
 
     algorithm: PpoCfg = PpoCfg()
     """The algorithm."""

@@ -5,10 +5,11 @@ worlds lists their number, engine and terms.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mjlab.rl.algorithms.critics import STYLE
 from mjlab.rl.config import AgentCfg, PpoAgentCfg
 from mjlab.rl.learners import network_names
 from mjlab.rl.vecenv import TrainingEnv, terms_of
@@ -26,7 +27,8 @@ def policy_layout(
         parts: Networks to include. None includes all; playing needs only the policy.
     """
     names = network_names(cfg) if parts is None else parts
-    seen = {group for name in names for group in cfg.obs_groups.get(name, ())}
+    sets = [*names, STYLE] if _style(cfg, names) else names
+    seen = {group for name in sets for group in cfg.obs_groups.get(name, ())}
     bound = terms_of(env)
     observations, actions = bound.observation_manager, bound.action_manager
     shapes = observations.group_obs_term_dim
@@ -54,7 +56,8 @@ def policy_layout(
                 **_critics(cfg, name),
             }
             for name in names
-        },
+        }
+        | _style(cfg, names),
     }
 
 
@@ -63,6 +66,14 @@ def _critics(cfg: AgentCfg, name: str) -> dict[str, Any]:
     if name != "critic" or not isinstance(cfg, PpoAgentCfg) or not cfg.critics:
         return {}
     return {"critics": list(cfg.critics)}
+
+
+def _style(cfg: AgentCfg, names: Sequence[str]) -> dict[str, Any]:
+    """Return the discriminator as a layout entry, {} without one or for playing."""
+    if not isinstance(cfg, PpoAgentCfg) or cfg.style is None or "critic" not in names:
+        return {}
+    form = {"kind": "style", "hidden_dims": list(cfg.style.hidden_dims)}
+    return {STYLE: {"sees": list(cfg.obs_groups[STYLE]), "model": form}}
 
 
 def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
+from mjlab.rl.algorithms.amp import transitions
 from mjlab.rl.algorithms.cloning import Cloning
-from mjlab.rl.algorithms.config import ScheduleCfg
-from mjlab.rl.algorithms.critics import MAIN
+from mjlab.rl.algorithms.config import ScheduleCfg, StyleCfg
+from mjlab.rl.algorithms.critics import MAIN, STYLE
 from mjlab.rl.algorithms.dagger import Dagger
 from mjlab.rl.algorithms.ppo import Ppo
 from mjlab.rl.config import (
@@ -69,6 +70,30 @@ def _add_critics(
     options["algorithm"]["reward_terms"] = list(env.reward_manager.active_terms)
 
 
+def _style(cfg: PpoAgentCfg, style: StyleCfg, env: ManagerBasedRlEnv) -> dict[str, Any]:
+    """Return the arguments of the style reward, with the transitions of the clips."""
+    if not env.cfg.final_obs:
+        raise ValueError(
+            "agent.style needs the terminal observations of episodes: set "
+            "env.final_obs=True."
+        )
+    if STYLE in env.reward_manager.active_terms:
+        raise ValueError(
+            f"The environment has a reward term named {STYLE!r}, which is the name of "
+            "the reward of agent.style: rename the term."
+        )
+    groups = cfg.obs_groups[STYLE]
+    clips = style.clip_features(env, groups)
+    # Fields of a subclass only describe its clips.
+    names = [field.name for field in dataclasses.fields(StyleCfg)]
+    return {
+        **{name: getattr(style, name) for name in names},
+        "clips": torch.cat([transitions(one[:-1], one[1:]) for one in clips]),
+        "groups": groups,
+        "step_dt": env.step_dt if env.cfg.scale_rewards_by_dt else 1.0,
+    }
+
+
 def network_names(cfg: AgentCfg) -> tuple[str, ...]:
     """Return the fields of `cfg` that hold networks, the acting policy first."""
     if isinstance(cfg, PpoAgentCfg):
@@ -110,6 +135,9 @@ class Learner:
         """Number of first iterations in which only the critic learns. Updates with an
         untrained critic would ruin a trained policy."""
         options = to_rsl_rl(cfg, terms_of(env.unwrapped))
+        if isinstance(cfg, PpoAgentCfg) and cfg.style is not None:
+            style = _style(cfg, cfg.style, terms_of(env.unwrapped))
+            options["algorithm"]["style"] = style
         options["multi_gpu"] = None
         if not ranks.is_alone:
             options["multi_gpu"] = {
@@ -214,6 +242,8 @@ class Learner:
             state["last_hidden"] = _copied(algorithm.last_hidden_states)
         if isinstance(algorithm, Dagger):
             state["memory"] = algorithm.memory()
+        if isinstance(algorithm, Ppo) and algorithm.prior is not None:
+            state["style"] = algorithm.prior.replay.state()
         average = self._curiosity_average()
         if average is not None:
             state["curiosity"] = _copied(average.avg)
@@ -229,6 +259,8 @@ class Learner:
             algorithm.last_hidden_states = state["last_hidden"]
         if isinstance(algorithm, Dagger):
             algorithm.load_memory(state["memory"])
+        if isinstance(algorithm, Ppo) and algorithm.prior is not None:
+            algorithm.prior.replay.load_state(state["style"])
         average = self._curiosity_average()
         if average is not None:
             average.avg = state["curiosity"]

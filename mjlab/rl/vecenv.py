@@ -203,8 +203,9 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         Returns:
             Observations, reward, whether an episode ended, and extras: "log", a
             `StepLog`; "time_outs", true where learners bootstrap from the value of the
-            last state; and with `splits_rewards` "reward_terms", the contribution of
-            each term, shape (num_envs, terms).
+            last state; with `splits_rewards` "reward_terms", the contribution of each
+            term, shape (num_envs, terms); and with `env.final_obs` "final_obs", the
+            terminal observations, valid in worlds whose episode ended.
         """
         if self._clip is not None:
             actions = actions.clamp(-self._clip, self._clip)
@@ -217,6 +218,8 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
             info["time_outs"] = truncated & ~terminated
         if self._splits_rewards:
             info["reward_terms"] = self._reward_terms()
+        if "final_obs" in extras:
+            info["final_obs"] = self._seen(extras["final_obs"])
         return self._observations, reward, dones, info
 
     def _reward_terms(self) -> torch.Tensor:

@@ -9,6 +9,9 @@ from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
 from mjlab.tasks.velocity.g1_flat import VelocityG1FlatCfg as VelocityG1FlatCfg
 from mjlab.tasks.velocity.g1_loco import VelocityG1LocoCfg as VelocityG1LocoCfg
 from mjlab.tasks.velocity.g1_loco import g1_loco_rl as g1_loco_rl
+from mjlab.tasks.velocity.g1_style import G1StyleCfg as G1StyleCfg
+from mjlab.tasks.velocity.g1_style import VelocityG1StyleCfg as VelocityG1StyleCfg
+from mjlab.tasks.velocity.g1_style import g1_style_rl as g1_style_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
 from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
@@ -59,6 +62,12 @@ G1_LOCO = Task(
         "motion."
     ),
     trained=Path(__file__).parent / "trained" / "Velocity-G1-Loco",
+)
+G1_STYLE = Task(
+    env=VelocityG1StyleCfg,
+    rl=g1_style_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=g1_style_rl),
+    summary="Unitree G1 follows velocity commands in the style of motion clips.",
 )
 GO1 = Task(
     env=VelocityGo1Cfg,

@@ -29,7 +29,8 @@ from mjlab.tasks.velocity.env import VelocityCfg, outcomes
 from mjlab.tasks.velocity.gait import Gait, GaitActionCfg
 from mjlab.tasks.velocity.walk import biped_rewards, clocked_observations
 
-_ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
+ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
+"""Joints that the policy moves: legs and waist."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
@@ -84,13 +85,20 @@ def g1_observations(
     return groups
 
 
+def acted_scale() -> dict[str, float]:
+    """Return the action scale of legs and waist, rad, by joint pattern."""
+    legs = re.compile("hip|knee|ankle|waist")
+    return {name: by for name, by in G1.action_scale.items() if legs.search(name)}
+
+
 def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg]:
     """Return targets of legs and waist relative to the gait; arms keep their pose."""
-    legs = re.compile("hip|knee|ankle|waist")
-    scale = {name: by for name, by in G1.action_scale.items() if legs.search(name)}
     return {
         "joint_pos": GaitActionCfg(
-            joint_names=_ACTED, scale=scale, gait=gait, command_name=walking.COMMAND
+            joint_names=ACTED,
+            scale=acted_scale(),
+            gait=gait,
+            command_name=walking.COMMAND,
         )
     }
 

@@ -103,6 +103,7 @@ RULES: dict[str, Rule] = {
     "command": _signs(1.0, -1.0, -1.0),
     "height_scan": _rays,
     "gait_clock": _signs(-1.0, -1.0),
+    "base_height": _signs(1.0),
     "support": _signs(1.0),
     "punch": _signs(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0),
     "foot_height": _foot_sites,

@@ -47,6 +47,7 @@ HEAVY = (
     "Tracking-G1-No-State-Estimation",
     "Velocity-G1-Flat",
     "Velocity-G1-Loco",
+    "Velocity-G1-Style",
     "Velocity-Go1",
     "Velocity-Go1-Flat",
 )

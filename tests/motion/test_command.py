@@ -21,8 +21,8 @@ from mjlab.motion import (
     tracking_errors,
 )
 from mjlab.motion.mdp import follow_exactly
+from mjlab.motion.mirror import mirrored
 from mjlab.motion.sampling import FailureBins
-from mjlab.motion.tools.edit import mirrored
 from mjlab.registry import load_task
 from mjlab.render import Marks
 from mjlab.tasks.robots.g1 import MIRROR

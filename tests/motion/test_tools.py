@@ -9,6 +9,7 @@ import pytest
 
 from mjlab.entity import EntityCfg
 from mjlab.motion import Motion, MotionError, MotionRobot, load_motion, save_motion
+from mjlab.motion.mirror import mirrored
 from mjlab.motion.tools.checks import (
     check_motion,
     collision_geoms,
@@ -16,7 +17,7 @@ from mjlab.motion.tools.checks import (
     lowest_points,
     stances,
 )
-from mjlab.motion.tools.edit import blended, mirrored
+from mjlab.motion.tools.edit import blended
 from mjlab.motion.tools.importers import read_csv, read_npz
 from mjlab.names import UnknownNameError
 from mjlab.tasks.robots.g1 import FOOT_BODIES, G1, G1_XML, MIRROR

@@ -4,12 +4,16 @@ Fields have the names of RSL-RL, so that RSL-RL's documentation applies. A test 
 the names with the arguments of RSL-RL's constructors.
 """
 
-from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from mjlab.rl.models.config import Activation, PartCfg
 from mjlab.settings import Config
 from mjlab.settings.bounds import at_least
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv
 
 OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 
@@ -125,6 +129,51 @@ class CriticCfg(Config):
 
     weight: float = 1.0
     """Weight of the normalised advantage; the main critic has weight 1."""
+
+
+class StyleCfg(Config, ABC):
+    """Reward for moving like motion clips, by an adversarial motion prior (AMP).
+
+    A discriminator learns to separate transitions of the policy from those of the clips
+    (`mjlab.rl.algorithms.amp`). Features are the observation groups of the set "style".
+    The reward is named "style": it belongs to the critic in `PpoAgentCfg.critics` that
+    names it, or else to the main critic. A subclass computes the features of the clips.
+    """
+
+    weight: float = 1.0
+    """Weight of the reward per second; it is multiplied by the duration of a step."""
+
+    hidden_dims: tuple[int, ...] = (256, 128)
+    """Hidden layer sizes of the discriminator."""
+
+    gradient_penalty: Annotated[float, at_least(0)] = 10.0
+    """Coefficient of the squared gradient of the discriminator at transitions of
+    clips. Without it, the discriminator becomes perfect and the reward zero."""
+
+    learning_rate: Annotated[float, at_least(0)] = 3e-4
+    """Learning rate of the discriminator."""
+
+    num_updates_per_iteration: Annotated[int, at_least(1)] = 10
+    """Gradient steps of the discriminator after each rollout."""
+
+    batch_size: Annotated[int, at_least(1)] = 512
+    """Transitions of clips, and as many of the policy, per gradient step."""
+
+    capacity: Annotated[int, at_least(1)] = 50_000
+    """Size of the replay buffer, in transitions of the policy."""
+
+    @abstractmethod
+    def clip_features(
+        self, env: "ManagerBasedRlEnv", groups: Sequence[str]
+    ) -> list[Any]:
+        """Return the features of each clip at the control rate.
+
+        They are tensors of shape (frames, features).
+
+        Args:
+            env: The environment, whose state must not change.
+            groups: Observation groups of the features.
+        """
 
 
 class PpoCfg(PartCfg):

@@ -10,6 +10,9 @@ from mjlab.names import UnknownNameError, suggest
 MAIN = "critic"
 """Name of the main critic, which learns from all rewards not assigned elsewhere."""
 
+STYLE = "style"
+"""Name of the style reward (`StyleCfg`), and of the set of its observation groups."""
+
 
 class RewardSplit:
     """Assigns reward terms to critics, and combines the critics' advantages.
@@ -38,6 +41,7 @@ class RewardSplit:
             device: Device of the rewards.
         """
         owners = _owners(critics, terms)
+        self._terms = tuple(terms)
         names = [MAIN, *critics]
         main = {"gamma": gamma, "lam": lam, "weight": 1.0}
         fields = [main, *(main | dict(critic) for critic in critics.values())]
@@ -61,6 +65,11 @@ class RewardSplit:
     def num_critics(self) -> int:
         """Number of critics, including the main critic."""
         return len(self._columns)
+
+    def owner(self, term: str) -> int:
+        """Return the index of the critic that learns from a reward term."""
+        column = self._terms.index(term)
+        return next(k for k, own in enumerate(self._columns) if column in own)
 
     def split(self, rewards: torch.Tensor) -> torch.Tensor:
         """Return the reward of each critic, shape (num_envs, critics).

@@ -1,4 +1,4 @@
-"""RSL-RL's PPO, with bfloat16 gradients and several critics as options."""
+"""RSL-RL's PPO; options: bfloat16 gradients, several critics, style of clips."""
 
 import copy
 import math
@@ -11,7 +11,8 @@ from rsl_rl.storage import RolloutStorage
 from tensordict import TensorDict
 from torch import nn
 
-from mjlab.rl.algorithms.critics import RewardSplit
+from mjlab.rl.algorithms.amp import MotionPrior
+from mjlab.rl.algorithms.critics import STYLE, RewardSplit
 from mjlab.rl.models.critics import networks_of
 from mjlab.rl.models.equivariant import TiedLinear
 
@@ -33,6 +34,7 @@ class Ppo(PPO):
         use_mixed_precision: bool = False,
         critics: Mapping[str, Mapping[str, Any]] | None = None,
         reward_terms: Sequence[str] = (),
+        style: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
         """Take networks, storage and RSL-RL's other options.
@@ -44,6 +46,7 @@ class Ppo(PPO):
             use_mixed_precision: Learn with gradients in bfloat16.
             critics: Fields of `CriticCfg` of the additional critics, by name.
             reward_terms: Names of the task's reward terms; needed with `critics`.
+            style: Arguments of `MotionPrior`, for a style reward.
             **options: RSL-RL's other options.
         """
         if use_mixed_precision:
@@ -53,7 +56,12 @@ class Ppo(PPO):
         super().__init__(actor, critic, storage, **options)
         self._split: RewardSplit | None = None
         if critics:
-            self._split = self._divide(critics, reward_terms)
+            terms = [*reward_terms, STYLE] if style else reward_terms
+            self._split = self._divide(critics, terms)
+        self.prior: MotionPrior | None = None
+        """Style reward, None without one."""
+        if style:
+            self.prior = self._learn_style(**style)
 
     def _divide(
         self, critics: Mapping[str, Mapping[str, Any]], terms: Sequence[str]
@@ -72,6 +80,17 @@ class Ppo(PPO):
             setattr(kept, name, column.repeat(1, 1, made.num_critics))
         return made
 
+    def _learn_style(self, **options: Any) -> MotionPrior:
+        """Build the style reward."""
+        if self.is_multi_gpu:
+            raise ValueError("agent.style trains in one process: use one device.")
+        return MotionPrior(
+            num_steps=self.storage.num_transitions_per_env,
+            num_envs=self.storage.num_envs,
+            device=self.device,
+            **options,
+        )
+
     def process_env_step(
         self,
         obs: TensorDict,
@@ -85,15 +104,22 @@ class Ppo(PPO):
             obs: Observations after the step.
             rewards: Reward of the task, shape (num_envs,).
             dones: Worlds whose episode ended, shape (num_envs,).
-            extras: "time_outs", and with several critics "reward_terms", shape
-                (num_envs, terms).
+            extras: "time_outs"; with several critics "reward_terms", shape
+                (num_envs, terms); with a style reward "final_obs".
         """
+        if self.prior is not None:
+            before, final = self.transition.observations, extras["final_obs"]
+            assert before is not None
+            self.prior.record(self.storage.step, before, obs, dones, final)
         if self._split is None:
             super().process_env_step(obs, rewards, dones, extras)
             return
         values, step = self.transition.values, self.storage.step
         super().process_env_step(obs, rewards, dones, {})
-        parts = self._split.split(extras["reward_terms"])
+        terms = extras["reward_terms"]
+        if self.prior is not None:  # `compute_returns` adds the style reward.
+            terms = nn.functional.pad(terms, (0, 1))
+        parts = self._split.split(terms)
         if self.rnd:
             parts[:, 0] += self.intrinsic_rewards
         if "time_outs" in extras:
@@ -106,6 +132,9 @@ class Ppo(PPO):
         Args:
             obs: Observations after the last step.
         """
+        if self.prior is not None:
+            owner = 0 if self._split is None else self._split.owner(STYLE)
+            self.storage.rewards[..., owner] += self.prior.rewards()
         if self._split is None:
             super().compute_returns(obs)
             return
@@ -137,7 +166,24 @@ class Ppo(PPO):
                 "observations and rewards for NaN or infinity, or try a smaller "
                 "agent.algorithm.learning_rate."
             )
+        if self.prior is not None:
+            losses |= self.prior.update()
         return losses
+
+    def save(self) -> dict[str, Any]:
+        """Return networks and optimiser, with those of the style reward."""
+        saved = super().save()
+        if self.prior is not None:
+            saved[STYLE] = self.prior.save()
+        return saved
+
+    def load(
+        self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None, strict: bool
+    ) -> bool:
+        """Load what `save` returned."""
+        if self.prior is not None:
+            self.prior.load(loaded_dict[STYLE])
+        return super().load(loaded_dict, load_cfg, strict)
 
     def update_critic(self) -> dict[str, float]:
         """Train only the critic, with a fixed learning rate; return the losses."""
