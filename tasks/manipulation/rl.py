@@ -27,25 +27,12 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
         max_iterations=max_iterations,
         actor=MlpModelCfg(
             hidden_dims=hidden,
-            activation="elu",
             obs_normalization=True,
-            distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+            distribution_cfg=GaussianCfg(),
         ),
-        critic=MlpModelCfg(
-            hidden_dims=hidden, activation="elu", obs_normalization=True
-        ),
+        critic=MlpModelCfg(hidden_dims=hidden, obs_normalization=True),
         algorithm=PpoCfg(
-            num_learning_epochs=8,
-            num_mini_batches=4,
-            clip_param=0.2,
-            gamma=0.97,
-            lam=0.95,
-            value_loss_coef=1.0,
-            entropy_coef=0.003,
-            learning_rate=1e-3,
-            schedule="adaptive",
-            desired_kl=0.015,
-            max_grad_norm=1.0,
+            num_learning_epochs=8, gamma=0.97, entropy_coef=0.003, desired_kl=0.015
         ),
         checkpoint=CheckpointCfg(every=50),
         evaluation=EvaluationCfg(every=50, num_envs=64),
@@ -70,7 +57,6 @@ def taught_rl() -> DistillationAgentCfg:
         obs_groups={"student": ("actor",), "teacher": ("expert",)},
         student=MlpModelCfg(
             hidden_dims=(256, 128, 64),
-            activation="elu",
             obs_normalization=True,
             distribution_cfg=GaussianCfg(init_std=0.1),
         ),
@@ -90,7 +76,6 @@ def seeing_student() -> SpatialCnnModelCfg:
     """
     return SpatialCnnModelCfg(
         hidden_dims=(256, 128, 64),
-        activation="elu",
         obs_normalization=True,
         distribution_cfg=GaussianCfg(init_std=0.1),
         temperature=0.03,

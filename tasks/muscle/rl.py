@@ -19,30 +19,14 @@ def walk_rl(
         hidden_dims: Hidden layer sizes of both networks.
     """
     return PpoAgentCfg(
-        num_steps_per_env=24,
         max_iterations=max_iterations,
         actor=MlpModelCfg(
             hidden_dims=hidden_dims,
-            activation="elu",
             obs_normalization=True,
-            distribution_cfg=GaussianCfg(init_std=0.35, std_type="scalar"),
+            distribution_cfg=GaussianCfg(init_std=0.35),
         ),
-        critic=MlpModelCfg(
-            hidden_dims=hidden_dims, activation="elu", obs_normalization=True
-        ),
-        algorithm=PpoCfg(
-            num_learning_epochs=5,
-            num_mini_batches=4,
-            clip_param=0.2,
-            gamma=0.98,
-            lam=0.95,
-            value_loss_coef=1.0,
-            entropy_coef=0.002,
-            learning_rate=1e-3,
-            schedule="adaptive",
-            desired_kl=0.01,
-            max_grad_norm=1.0,
-        ),
+        critic=MlpModelCfg(hidden_dims=hidden_dims, obs_normalization=True),
+        algorithm=PpoCfg(gamma=0.98, entropy_coef=0.002),
         checkpoint=CheckpointCfg(every=20),
         hooks={"muscles": MuscleHookCfg(learner=muscle_learner())},
     )

@@ -67,7 +67,7 @@ G1_STYLE = Task(
     env=VelocityG1StyleCfg,
     rl=g1_style_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=g1_style_rl),
-    summary="Unitree G1 follows velocity commands in the style of motion clips.",
+    summary="Unitree G1 in the style of motion clips; experimental, no trained policy.",
 )
 GO1 = Task(
     env=VelocityGo1Cfg,

@@ -28,30 +28,14 @@ def velocity_rl(
         entropy_coef: Entropy coefficient.
     """
     return PpoAgentCfg(
-        num_steps_per_env=24,
         max_iterations=max_iterations,
         actor=MlpModelCfg(
             hidden_dims=hidden_dims,
-            activation="elu",
             obs_normalization=True,
-            distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+            distribution_cfg=GaussianCfg(),
         ),
-        critic=MlpModelCfg(
-            hidden_dims=hidden_dims, activation="elu", obs_normalization=True
-        ),
-        algorithm=PpoCfg(
-            num_learning_epochs=5,
-            num_mini_batches=4,
-            clip_param=0.2,
-            gamma=0.99,
-            lam=0.95,
-            value_loss_coef=1.0,
-            entropy_coef=entropy_coef,
-            learning_rate=1e-3,
-            schedule="adaptive",
-            desired_kl=0.01,
-            max_grad_norm=1.0,
-        ),
+        critic=MlpModelCfg(hidden_dims=hidden_dims, obs_normalization=True),
+        algorithm=PpoCfg(entropy_coef=entropy_coef),
         checkpoint=CheckpointCfg(every=50),
     )
 
@@ -86,15 +70,13 @@ def mirrored_rl_on_cpu(
     agent = velocity_rl(max_iterations=max_iterations, entropy_coef=entropy_coef)
     agent.actor = model(
         hidden_dims=HIDDEN_DIMS_ON_CPU,
-        activation="elu",
         obs_normalization=True,
-        distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+        distribution_cfg=GaussianCfg(),
         tied=tied_actor,
         output_gain=0.5,
     )
     agent.critic = model(
         hidden_dims=HIDDEN_DIMS_ON_CPU,
-        activation="elu",
         obs_normalization=True,
         tied=tied_critic,
     )

@@ -200,6 +200,17 @@ def test_imports_of_the_projects_own_modules_become_relative(tmp_path):
     assert files["mdp.py"].startswith("from mjlab.mdp import *\n")
 
 
+def test_an_import_from_a_package_above_has_one_dot_more_a_level(tmp_path):
+    package = tmp_path / "mjlab/tasks/hop"
+    (package / "high").mkdir(parents=True)
+    for folder in (tmp_path / "mjlab", package.parent, package, package / "high"):
+        (folder / "__init__.py").write_text("")
+    (package / "mdp.py").write_text("def hop(env): ...\n")
+    (package / "high/env.py").write_text("from mjlab.tasks.hop.mdp import hop\nhop\n")
+    files = {f.source.path.name: f.text for f in Porting.of(package).files}
+    assert files["env.py"] == "from ..mdp import hop\nhop\n"
+
+
 def test_functions_of_mathematics_keep_their_value_with_other_arguments():
     """Each expression is compared with the formula of mjlab 1.6, written out here."""
     import torch

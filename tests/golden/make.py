@@ -48,7 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Rewrite parts, or some of their cases."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--cases", nargs="+", help="all where none is named")
+    known = sorted({case for cases, _ in PARTS.values() for case in cases})
+    parser.add_argument(
+        "--cases", nargs="+", choices=known, metavar="CASE", help="default: all"
+    )
     args = parser.parse_args(arguments)
     for part in args.only:
         cases, look = PARTS[part]

@@ -1,6 +1,7 @@
 """Model randomisation: samples, written fields, and derived constants."""
 
 import copy
+import dataclasses
 import math
 from typing import Any
 
@@ -9,16 +10,19 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.actuator import PositionActuatorCfg
+from mjlab.entity import ArticulationCfg
 from mjlab.managers.event import EventManager, EventTermCfg, required_fields
 from mjlab.managers.term import TermError
 from mjlab.mdp import projected_gravity
 from mjlab.mdp import randomize as dr
+from mjlab.mdp.randomize.actuators import chosen_actuators
 from mjlab.mdp.randomize.inertia import principal_axes
 from mjlab.scene import SceneEntityCfg
 from mjlab.tensors.math import quat_to_matrix
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.physics_env import from_xml
-from tests.worlds.small_world import BODIES, row, rows_equal, small_world
+from tests.worlds.small_world import BODIES, robot, row, rows_equal, small_world
 
 OBJ = mujoco.mjtObj
 
@@ -719,6 +723,19 @@ def test_gains_change_for_native_and_explicit_actuators(side: str):
     expected[1, 1, column] *= 3.0
     torch.testing.assert_close(actuators.stiffness, expected[0])
     torch.testing.assert_close(actuators.damping, expected[1])
+
+
+def test_one_of_two_actuators_of_a_configuration_is_found_by_its_name():
+    both = PositionActuatorCfg(
+        target_names_expr=(".*_hip",), stiffness=10.0, damping=1.0
+    )
+    pair = dataclasses.replace(robot(), articulation=ArticulationCfg(actuators=(both,)))
+    env = small_world(2, entity=pair)
+    names = env.scene.entity("robot").actuators.names
+    for index, name in enumerate(names):
+        selection = body(actuator_names=name).resolve(env.scene)
+        assert chosen_actuators(env, selection, "gains") == [index]  # type: ignore[arg-type]
+    assert len(names) == 2
 
 
 def test_gains_can_be_given_by_pattern_and_do_not_drift():

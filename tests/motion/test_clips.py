@@ -11,7 +11,7 @@ from mjlab.motion import Motion, MotionRobot, load_motion
 from mjlab.motion.tools.clips.g1 import SKETCHES, sketch_robot
 from mjlab.motion.tools.clips.go1 import sway
 from mjlab.motion.tools.sketch import Sketch
-from mjlab.tasks.robots.g1 import FOOT_BODIES, G1_XML
+from mjlab.tasks.robots.g1 import FOOT_BODIES, FOOT_SITES, G1_XML
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.tracking.clips import G1_CLIPS, GO1_CLIPS
 
@@ -62,6 +62,23 @@ def test_metadata_of_shipped_clips_is_complete(clip):
     assert carried is not None and 0.0 <= carried.min() and carried.max() <= 0.25 + 1e-6
     feet_stay = {"bow", "box", "look_around", "squat", "wave"}
     assert carried.any() == (clip.name not in feet_stay)
+
+
+def test_the_feet_of_a_clip_follow_its_description(model, clip):
+    sketch = Sketch(sketch_robot())
+    SKETCHES[clip.name](sketch)
+    times = np.arange(clip.num_frames) / clip.fps
+    data = mujoco.MjData(model)
+    found = []
+    for qpos in poses(model, clip):
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(model, data)
+        found.append([data.site(foot).xpos.copy() for foot in FOOT_SITES])
+    moved = np.array(found) - found[0]
+    for number, foot in enumerate(FOOT_SITES):
+        for axis, name in enumerate("xyz"):
+            told = sketch.channels[f"{foot}.{name}"](times)
+            assert np.abs(moved[:, number, axis] - told + told[0]).max() < 1e-3
 
 
 def test_a_standing_foot_does_not_slip(model, clip):

@@ -67,6 +67,18 @@ def test_body_reaches_its_target_height():
     assert pose == pytest.approx([0.3], abs=1e-5)
 
 
+def test_one_step_meets_two_layers_of_a_linear_model():
+    slides = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint type='slide' axis='0 0 1'/>"
+        "<geom size='0.01' mass='1'/><body><joint type='slide' axis='0 0 1'/>"
+        "<geom size='0.01' mass='1'/></body></body></worldbody></mujoco>"
+    )
+    solver = InverseKinematics(slides, most_iterations=1)
+    first = joint_positions(np.array([0]), np.array([0.08]))
+    pose = solver.solve(np.zeros(2), [[body_height(2, 0.1)], [first]])
+    assert pose == pytest.approx([0.08, 0.02], abs=1e-3)
+
+
 def test_higher_priorities_are_exact_regardless_of_lower_ones(arm):
     point, posture = np.array([0.35, 0.0, 0.4]), np.array([1.9, -1.9])
     solver = InverseKinematics(arm, limit_share=1.0)

@@ -361,7 +361,10 @@ def main() -> int:
     parser.add_argument("--against", help="another checkout, to compare with this one")
     parser.add_argument("--only", choices=("here", "there"), help="half of it")
     arguments = parser.parse_args()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.path.insert(0, str(ROOT))
+    # First: it chooses MuJoCo's renderer, which cannot change after the import, and
+    # without which tests of pictures are skipped.
+    __import__("tests.conftest")
     for name in ("torch", "mujoco", "tensordict", "rsl_rl", "h5py", "hypothesis"):
         __import__(name)
     if arguments.against is not None:

@@ -3,9 +3,11 @@
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import mjlab
 from mjlab.rl import Ranks
 from mjlab.rl.checkpoint import save_checkpoint
 from mjlab.runs import Run
@@ -75,6 +77,14 @@ def test_git_data_match_git(tmp_path, monkeypatch):
     assert said["commit"] == git("rev-parse", "HEAD").stdout.strip()
     assert said["changed"]
     assert "+two" in (run.path / "git" / "project.diff").read_text()
+
+
+def test_a_run_inside_the_package_repository_records_it_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(Path(mjlab.__file__).parent)
+    git = create(tmp_path).info()["git"]
+    monkeypatch.chdir(tmp_path)
+    # The same entries as from a folder outside of any repository.
+    assert git.keys() == create(tmp_path).info()["git"].keys()
 
 
 def test_two_runs_in_the_same_second_have_separate_folders(tmp_path):

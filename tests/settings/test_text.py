@@ -1,11 +1,12 @@
 """Text that can be parsed in two ways."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mjlab.settings.text import read_value
+from mjlab.settings.text import kind_of_text, read_value
 from mjlab.settings.tree import Part
 
 
@@ -27,3 +28,9 @@ def test_none_is_text_or_value_depending_on_the_type(
 ) -> None:
     found = read_value("option", [text], Part(now, annotation))
     assert found == wanted and type(found) is type(wanted)
+
+
+def test_an_optional_number_in_a_tuple_can_be_typed() -> None:
+    annotation = tuple[int | None, ...]
+    assert kind_of_text(Part((1, None), annotation)) == annotation
+    assert kind_of_text(Part((None,), tuple[Callable[[], int] | None, ...])) is None

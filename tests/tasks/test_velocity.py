@@ -178,6 +178,21 @@ def test_worlds_play_on_all_tiles() -> None:
     assert float(away[:, :2].abs().max()) <= 0.5
 
 
+@pytest.mark.parametrize(
+    ("name", "height"), [("Velocity-Go1", 0.28), ("Velocity-G1", 0.76)]
+)
+def test_rays_that_start_three_metres_above_reach_the_ground(
+    name: str, height: float
+) -> None:
+    env = make(load_task(name).env(), 8)
+    distances: Any = env.scene.sensor("terrain_scan").data
+    middle = distances.distances.median(dim=1).values
+    # The ground is level where a robot starts.
+    torch.testing.assert_close(
+        middle, torch.full((8,), 3.0 + height), atol=0.1, rtol=0.0
+    )
+
+
 # Subclasses.
 
 
