@@ -9,7 +9,7 @@ from mjlab.render.neighbours import Neighbourhood
 from mjlab.tasks.muscle import WalkW18Cfg
 
 
-def test_a_muscle_is_blue_idle_sand_at_a_quarter_and_red_at_all_it_can() -> None:
+def test_muscle_colour_goes_from_blue_over_sand_to_red() -> None:
     assert activation_color(0.0) == pytest.approx(_IDLE)
     assert activation_color(0.25) == pytest.approx(_HALF)
     assert activation_color(1.0) == pytest.approx(_FULL)
@@ -20,7 +20,7 @@ def test_a_muscle_is_blue_idle_sand_at_a_quarter_and_red_at_all_it_can() -> None
     assert activation_color(9 / 16) == pytest.approx(tuple(half))
 
 
-def test_muscles_of_neighbouring_worlds_have_the_colours_of_their_activations() -> None:
+def test_neighbouring_worlds_have_muscle_colours() -> None:
     cfg = WalkW18Cfg(seed=0)
     cfg.scene.num_envs = 3
     env = ManagerBasedRlEnv(cfg, device="cpu")
