@@ -302,14 +302,17 @@ def performance(found: dict[str, Result]) -> str:
 
 def conditions(found: dict[str, Result]) -> str:
     """Return the machine, date and versions of each result."""
-    rows = []
-    for name, result in found.items():
-        machine, versions = result["machine"], result["versions"]
-        packages = ", ".join(f"{package} {v}" for package, v in versions.items())
-        gpu = machine["gpu"] or "no GPU"
-        hardware = f"{machine['processor']}, {machine['cores']} cores, {gpu}"
-        rows.append([f"`{name}.json`", result["date"][:10], hardware, packages])
+    rows = [[f"`{name}.json`", *_condition(result)] for name, result in found.items()]
     return table(["File", "Date", "Machine", "Versions"], rows)
+
+
+def _condition(result: Result) -> tuple[str, str, str]:
+    """Return the date, machine and versions of a result."""
+    machine, versions = result["machine"], result["versions"]
+    packages = ", ".join(f"{package} {v}" for package, v in versions.items())
+    gpu = machine["gpu"] or "no GPU"
+    hardware = f"{machine['processor']}, {machine['cores']} cores, {gpu}"
+    return result["date"][:10], hardware, packages
 
 
 def _table(columns: Columns, rows: list[Result]) -> str:
@@ -430,19 +433,21 @@ def walking(found: dict[str, Result]) -> str:
 def exams(found: dict[str, Result]) -> str:
     """Return the scores of each robot model, one row per policy and level."""
     by_robot: dict[str, list[list[str]]] = {}
-    for name, result in found.items():
+    for result in found.values():
+        name = result["policy"].partition(",")[0]
         for level, parts in result["levels"].items():
             scores = parts["scores"]
-            row = [name.partition("@")[0], level, f"{scores['runs']}"]
+            row = [name, level, f"{scores['runs']}"]
             row += [_score(scores[key], *form) for key, *form in EXAM_COLUMNS.values()]
             by_robot.setdefault(result["robot"], []).append(row)
     head = ["policy", "level", "runs", *EXAM_COLUMNS]
     parts = []
     for robot, rows in by_robot.items():
         # Best policy first at each level.
-        rows.sort(key=lambda row: (row[1], -float(row[3].partition(" ")[0])))
+        rows.sort(key=lambda row: ("ABNC".index(row[1]), -float(row[3].split()[0])))
         parts += [f"Robot: `{robot}`", table(head, rows)]
-    return "\n\n".join([*parts, conditions(found)])
+    measured = {", ".join(_condition(result)) for result in found.values()}
+    return "\n\n".join([*parts, f"Measured: {'; '.join(sorted(measured))}."])
 
 
 EXAM_COLUMNS = {

@@ -68,11 +68,10 @@ def test_exam_scores_are_sorted_by_level_and_score():
 
     machine = dict(processor="P", cores=2, gpu=None)
     where = {"date": "2026-01-31T00:00:00", "versions": {}, "machine": machine}
-    found = {
-        "good": where | {"robot": "r.xml", "levels": {"C": scores(0.9)}},
-        "bad": where
-        | {"robot": "r.xml", "levels": {"A": scores(1.0), "C": scores(0.25)}},
-    }
+    good = where | {"policy": "good", "robot": "r.xml", "levels": {"C": scores(0.9)}}
+    bad = where | {"policy": "bad, model_1.pt", "robot": "r.xml"}
+    bad["levels"] = {"A": scores(1.0), "C": scores(0.25)}
+    found = {"one": good, "two": bad}
     rows = re.findall(r"\| (\w+) \| ([A-C]) \| 64 \| (\d+) \(", tables.exams(found))
     assert rows == [("bad", "A", "100"), ("good", "C", "90"), ("bad", "C", "25")]
 

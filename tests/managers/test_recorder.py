@@ -169,7 +169,7 @@ def test_recording_does_not_change_the_run(tmp_path: Path) -> None:
         ),
         (
             RecorderTermCfg(func=lambda env: torch.zeros(2)),
-            r"'x' has shape \(2,\); a recorded tensor needs 3 rows",
+            r"'x' has shape \(2,\); a recorded tensor needs shape \(3, \.\.\.\)",
         ),
         (
             RecorderTermCfg(func=lambda env: None),

@@ -119,4 +119,8 @@ def test_tensors_keep_their_address():
     env.flags.fill_(True)
     manager.reset(manager.compute())
     assert {n: t.data_ptr() for n, t in manager.state().items()} == places
-    assert [row[1] for row in manager.rows()] == ["end", "time-out", "end"]
+    assert [row[1] for row in manager.rows()] == [
+        "termination",
+        "time-out",
+        "termination",
+    ]

@@ -119,5 +119,5 @@ def test_a_world_recovers_from_a_nan_action_at_its_reset():
 
 @pytest.mark.parametrize("alpha", [0.0, 1.5, {"elbow": -0.5}])
 def test_a_weight_outside_its_range_is_refused(alpha: float | dict[str, float]):
-    with pytest.raises(ValueError, match=r"alpha is .*above 0, at most 1"):
+    with pytest.raises(ValueError, match=r"alpha is .*above 0 and at most 1"):
         arm(EMAJointPositionToLimitsActionCfg(joint_names=BENT, alpha=alpha))

@@ -204,7 +204,7 @@ def test_a_packed_scene_that_grows_without_bounds_is_refused(
     monkeypatch.setattr(runner_policy, "MOST_BYTES", 1_000_000)
     many = [("scene.xml", scene), ("assets/a.bin", bytes(2_000_000))]
     policy = ContractPolicy(evil(honest, tmp_path, many))
-    with pytest.raises(ContractError, match="1000000 bytes are accepted"):
+    with pytest.raises(ContractError, match="1000000 bytes in total are accepted"):
         policy.scene()
     with pytest.raises(ContractError, match="more than 1000000 bytes"):
         unpack(pack(bytes(2_000_000)))
