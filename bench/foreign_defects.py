@@ -378,7 +378,7 @@ DEFECTS = (
     ),
     Defect(
         *("rl_mjlab", "delay", "targets reach the motors one step late"),
-        *("targets", "delay: efforts follow the targets of 1 step"),
+        *("targets", "delay: efforts follow the targets 1 step late"),
         Mistake(late=1),
     ),
     Defect(

@@ -128,7 +128,7 @@ def test_replays_equal_eager_steps_with_any_resets(
 ) -> None:
     def make(mode: str) -> ManagerBasedRlEnv:
         cfg = recorded(config(name, NUM_ENVS), tmp_path / mode)
-        cfg.final_obs = ways[0][1]
+        cfg.final_obs |= ways[0][1]
         return build(cfg, mode)
 
     fused, eager = make("fused"), make("segmented")
@@ -143,6 +143,7 @@ def test_replays_equal_eager_steps_with_any_resets(
     assert fused.take_log() == eager.take_log()
     assert device.reads.total() == 2, "once each"
     for env in (fused, eager):
+        env.choose_resets("same_step")
         collect(device, env, name)
     assert len(device.pinned) == 4
     for env in (fused, eager):

@@ -55,6 +55,8 @@ def make(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
     cfg.scene.num_envs = NUM_ENVS
     # Short episodes, so that some worlds end while others continue.
     cfg.episode_length_s = 12 * cfg.decimation * cfg.sim.mujoco.timestep
+    # With terminal observations, the native engine reads on the host whether to reset.
+    cfg.final_obs = False
     env = ManagerBasedRlEnv(cfg)
     env.reset(seed=5)
     env.episode_length_buf.copy_(torch.arange(NUM_ENVS) * 3)

@@ -41,8 +41,10 @@ class RewardSplit:
             device: Device of the rewards.
         """
         owners = _owners(critics, terms)
-        self._terms = tuple(terms)
         names = [MAIN, *critics]
+        self._critic_of = {
+            term: names.index(owner) for term, owner in zip(terms, owners, strict=True)
+        }
         main = {"gamma": gamma, "lam": lam, "weight": 1.0}
         fields = [main, *(main | dict(critic) for critic in critics.values())]
 
@@ -68,8 +70,7 @@ class RewardSplit:
 
     def owner(self, term: str) -> int:
         """Return the index of the critic that learns from a reward term."""
-        column = self._terms.index(term)
-        return next(k for k, own in enumerate(self._columns) if column in own)
+        return self._critic_of[term]
 
     def split(self, rewards: torch.Tensor) -> torch.Tensor:
         """Return the reward of each critic, shape (num_envs, critics).
