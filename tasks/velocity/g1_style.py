@@ -35,12 +35,13 @@ from mjlab.tasks.velocity.g1 import (
 )
 from mjlab.tasks.velocity.g1_flat import VelocityG1FlatCfg
 from mjlab.tasks.velocity.symmetry import G1EquivariantModelCfg
+from mjlab.tasks.velocity.walk import biped_tracking
 
 STYLE = "style"
 """Name of the features' observation group, and of the style reward's critic."""
 
 _FORWARD, _SIDEWAYS = (-0.5, 1.0), (-0.4, 0.4)
-"""Commanded velocities, m/s: those of the clips."""
+"""Ranges of the commanded velocities in the clips, m/s."""
 
 
 class G1StyleCfg(StyleCfg):
@@ -87,22 +88,11 @@ def g1_style_rewards() -> dict[str, RewardTermCfg]:
     names = ("track_linear_velocity", "track_angular_velocity", "upright")
     names += ("body_ang_vel", "angular_momentum", "dof_pos_limits", "action_rate_l2")
     terms = {name: shared[name] for name in names}
-    terms["track_angular_velocity"].params["std"] = 1.5
-    terms["track_angular_velocity"].weight = 1.0
     terms["body_ang_vel"].weight = -0.05
     terms["angular_momentum"].weight = -0.02
     terms["action_rate_l2"].weight = -0.07
-    command = {"command_name": walking.COMMAND}
-    terms["track_linear_closely"] = RewardTermCfg(
-        func=mdp.track_lin_vel_xy_exp, weight=2.0, params=command | {"std": 0.25}
-    )
-    terms["track_mean_yaw_rate"] = RewardTermCfg(
-        func=walking_mdp.track_mean_yaw_rate,
-        weight=1.5,
-        params=command | {"std": 0.35, "seconds": 0.5},
-    )
+    terms |= biped_tracking(terms["track_angular_velocity"], linear_weight=2.0)
     terms["self_collisions"] = walking.contact_cost(grounds.self_contact(G1), -0.5)
-    terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
     return terms
 
 
@@ -149,7 +139,7 @@ class VelocityG1StyleCfg(VelocityG1FlatCfg):
             "reset_to_clips": EventTermCfg(
                 func=reset_to_clips,
                 mode="reset",
-                params={"clips": (G1_WALK,), "share": 0.8},
+                params={"clips": (G1_WALK,), "probability": 0.8},
             ),
         }
         return cfg

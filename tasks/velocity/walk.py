@@ -270,11 +270,8 @@ def biped_rewards(
 ) -> dict[str, RewardTermCfg]:
     """Return rewards with pose and contacts of a gait as reference.
 
-    The linear velocity has a wide kernel for large errors and a narrow one for small
-    errors. The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot
-    turns faster than commanded. Kernels with roll and pitch rates are wide, so that
-    their gradient does not vanish. Low swings have a larger penalty, because feet that
-    lift too little drag on the ground.
+    Low swings have a larger penalty, because feet that lift too little drag on the
+    ground.
     """
     terms = walking.rewards(robot, rough=rough)
     terms["body_ang_vel"].weight = -0.05
@@ -297,21 +294,43 @@ def biped_rewards(
         weight=1.0,
         params=kept | {"sensor_name": FEET_CONTACT},
     )
-    terms["track_linear_closely"] = RewardTermCfg(
-        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
-    )
-    terms["track_mean_yaw_rate"] = RewardTermCfg(
-        func=walking_mdp.track_mean_yaw_rate,
-        weight=1.5,
-        params=command | {"std": 0.35, "seconds": 0.5},
-    )
-    terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
-    terms["track_angular_velocity"].params["std"] = 1.5
-    terms["track_angular_velocity"].weight = 1.0
+    terms |= biped_tracking(terms["track_angular_velocity"], linear_weight=1.0)
     terms["foot_swing_height"].weight = -1.0
     for name, weights in GROWING_WEIGHTS.items():
         terms[name].weight = weights[-1]
     return terms
+
+
+def biped_tracking(
+    angular: RewardTermCfg, linear_weight: float
+) -> dict[str, RewardTermCfg]:
+    """Return velocity tracking rewards of a biped, and a reward for each step.
+
+    The linear velocity has a wide kernel for large errors and a narrow one for small
+    errors. The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot
+    turns faster than commanded. Kernels with roll and pitch rates are wide, so that
+    their gradient does not vanish.
+
+    Args:
+        angular: Term `track_angular_velocity` of the task, which is widened in place.
+        linear_weight: Weight of the narrow kernel of the linear velocity.
+    """
+    angular.params["std"] = 1.5
+    angular.weight = 1.0
+    command = {"command_name": walking.COMMAND}
+    return {
+        "track_linear_closely": RewardTermCfg(
+            func=mdp.track_lin_vel_xy_exp,
+            weight=linear_weight,
+            params=command | {"std": 0.25},
+        ),
+        "track_mean_yaw_rate": RewardTermCfg(
+            func=walking_mdp.track_mean_yaw_rate,
+            weight=1.5,
+            params=command | {"std": 0.35, "seconds": 0.5},
+        ),
+        "alive": RewardTermCfg(func=mdp.is_alive, weight=1.0),
+    }
 
 
 def rewards(
