@@ -118,10 +118,10 @@ def _observed(
 
 
 class reset_to_clips(ManagerTermBase):
-    """Start a share of the episodes in a random frame of clips, with a random yaw.
+    """Start some episodes in a random frame of the clips, with a random yaw.
 
-    An event term for `mode="reset"`, after those that write the root and the joints.
-    The horizontal position stays.
+    An event term for `mode="reset"`. List it after events that write the root and the
+    joints, because it overwrites them. The horizontal position does not change.
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -136,7 +136,7 @@ class reset_to_clips(ManagerTermBase):
         env: ManagedEnv,
         mask: torch.Tensor,
         clips: tuple[Path, ...],
-        share: float = 1.0,
+        probability: float = 1.0,
         entity_name: str = "robot",
         stream: str = "event",
     ) -> None:
@@ -146,12 +146,12 @@ class reset_to_clips(ManagerTermBase):
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
             clips: Motion files, and folders of motion files.
-            share: Probability that an episode starts in a frame.
+            probability: Probability that an episode starts in a frame.
             entity_name: The robot.
             stream: Name of the random stream, set by the event manager.
         """
         robot, rng = self._robot, env.rng
-        chosen = mask & rng.bernoulli(share, (), f"{stream}/share")
+        chosen = mask & rng.bernoulli(probability, (), f"{stream}/chosen")
         frame = rng.integers(0, len(self._frames), (), f"{stream}/frame")
         half_yaw = rng.uniform(-0.5 * math.pi, 0.5 * math.pi, (), f"{stream}/yaw")
         rows, zero = self._frames[frame], torch.zeros_like(half_yaw)

@@ -99,7 +99,7 @@ def test_features_with_history_are_refused(motion: Motion):
         clip_features(env, ("pose",), [motion])
 
 
-def starts(share: float, seed: int = 2) -> ManagerBasedRlEnv:
+def starts(probability: float, seed: int = 2) -> ManagerBasedRlEnv:
     settings = cfg()
     settings.scene.num_envs, settings.seed = 40, seed
     settings.events = {
@@ -107,7 +107,7 @@ def starts(share: float, seed: int = 2) -> ManagerBasedRlEnv:
         "clips": EventTermCfg(
             func=reset_to_clips,
             mode="reset",
-            params={"clips": (Path(CLIP),), "share": share},
+            params={"clips": (Path(CLIP),), "probability": probability},
         ),
     }
     env = ManagerBasedRlEnv(settings, "cpu")
@@ -143,7 +143,7 @@ def test_episodes_start_in_frames_of_the_clip_with_any_yaw(motion: Motion):
     torch.testing.assert_close(data.root_pos_w[:, :2], default)
 
 
-def test_a_share_of_the_episodes_starts_in_clips():
+def test_some_episodes_start_in_clips():
     env = starts(0.5)
     robot = env.scene.entity("robot").data
     away = (robot.joint_pos - robot.default_joint_pos).abs().amax(1)
