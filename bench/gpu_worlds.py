@@ -89,7 +89,7 @@ def share_of_rows(value: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 def verdict(shares: dict[str, float], noise: dict[str, float]) -> dict[str, Any]:
-    """Compare fractions of differing worlds with those of two eager runs.
+    """Compare fractions of differing worlds with the fractions between two eager runs.
 
     Up to 1% of the worlds plus three times the fraction of the eager runs can differ.
     """

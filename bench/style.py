@@ -3,8 +3,8 @@
     python bench/style.py Velocity-G1-Style logs/Velocity-G1-Style/latest
     python bench/style.py Velocity-G1-Flat --seeds 1 2 3 4
 
-Each policy walks at 0.75 m/s in a quiet world (`motion.py record`) for 4 s, after 4 s
-that are not measured. Its legs and waist are compared with the same joints of the clip;
+Each policy walks at 0.75 m/s without noise and pushes (`motion.py record`) for 8 s; the
+last 4 s are measured. Its legs and waist are compared with the same joints of the clip;
 `mjlab.gait.style` defines the distance, in rad. A seed whose episode ends early has no
 distance.
 """
@@ -48,7 +48,7 @@ def main() -> None:
     clip, found = load_motion(G1_HELD_OUT), {}
     for place in args.policies:
         found[place] = distances(place, clip, args.seeds)
-        print(f"{place}: {told(found[place])}", flush=True)
+        print(f"{place}: {as_text(found[place])}", flush=True)
     print(f"saved {save(args.name, {'command': COMMAND, 'policies': found})}")
 
 
@@ -78,7 +78,7 @@ def joints(motion: Motion) -> np.ndarray:
     return motion.joint_pos[:, motion.joint_columns(names)]
 
 
-def told(rows: Sequence[dict[str, Any]]) -> str:
+def as_text(rows: Sequence[dict[str, Any]]) -> str:
     """Return the distances of a policy as text."""
     return ", ".join(
         row.get("failure") or f"{row['distance']:.3f} rad at {row['speed']:.2f} m/s"

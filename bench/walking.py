@@ -7,7 +7,7 @@
 
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a policy of
 another project. The robot starts from rest and follows one of 13 commands, first
-without noise, pushes and randomised models ("quiet"), then with those of training ("as
+without noise, pushes and randomised models ("quiet"), then as in training ("as
 trained"). Policies of other projects are measured only in the first condition. The
 measures are defined in `mjlab.gait` and exclude the first seconds; the limits are in
 `mjlab/gait/limits.py`.

@@ -224,8 +224,9 @@ def check_state(term: MuscleAction, state: Mapping[str, Any]) -> None:
         )
     if state["map"] != term.map.fingerprint:
         raise WeightError(
-            "The muscle network was trained for other muscles or joints than those of "
-            f"this model (fingerprint {state['map']}, here {term.map.fingerprint}). "
+            "The muscles and joints of this model differ from the model for which the "
+            f"muscle network was trained (fingerprint {term.map.fingerprint} instead "
+            f"of {state['map']}). "
             "Use a checkpoint of this task."
         )
 

@@ -1,4 +1,4 @@
-"""Observation groups: processing stages by hand arithmetic, and their state."""
+"""Observation groups: scaling, clipping, noise, delay, history, and their state."""
 
 import warnings
 

@@ -266,7 +266,7 @@ class SpyCfg(MuscleHookCfg):
 
 def test_muscles_of_another_model_are_refused(trained):
     folder, _ = trained
-    with pytest.raises(WeightError, match="other muscles or joints"):
+    with pytest.raises(WeightError, match="muscles and joints of this model differ"):
         env = ManagerBasedRlEnv(small(TrackArm6Cfg))
         MuscleHookCfg().equip(env, checkpoint_state(folder))
     with pytest.raises(WeightError, match="The checkpoint has no muscle network"):
