@@ -67,8 +67,8 @@ def find_name(
     Args:
         name: The exact name, not a pattern.
         names: The names that exist.
-        what: Kind of element in the singular, for the message: "joint".
-        owner: Owner of the names, for the message: "robot".
+        what: Kind of element in the singular, named in error messages: "joint".
+        owner: Owner of the names, named in error messages: "robot".
     """
     if name in names:
         return list(names).index(name)
@@ -90,8 +90,8 @@ def match_names(
     Args:
         patterns: One or several regular expressions. Each must match some name.
         names: The names that exist.
-        what: Kind of element in the singular, for the messages: "joint".
-        owner: Owner of the names, for the messages: "robot".
+        what: Kind of element in the singular, named in error messages: "joint".
+        owner: Owner of the names, named in error messages: "robot".
         preserve_order: Follow the order of the patterns (and of the names within one
             pattern) instead of the order of the names.
     """
@@ -115,8 +115,8 @@ def resolve_values(
         values: One value for all names, or values by pattern. Each pattern must match
             some name, and a name must not match two patterns.
         names: The names that exist.
-        what: Kind of element in the singular, for the messages: "joint".
-        owner: Owner of the names, for the messages: "robot".
+        what: Kind of element in the singular, named in error messages: "joint".
+        owner: Owner of the names, named in error messages: "robot".
         required: Whether every name must get a value.
     """
     if not isinstance(values, Mapping):
@@ -149,7 +149,7 @@ def match_values(
     Args:
         values: Values by pattern; see `resolve_values`.
         names: The names that exist.
-        what: Kind of element in the singular, for the messages.
+        what: Kind of element in the singular, named in error messages.
     """
     found = [
         (index, names[index], value)

@@ -226,8 +226,9 @@ class Sole(NamedTuple):
 def _sole(posed: Posed, tip: int, flexion: Sequence[str]) -> tuple[list[int], Sole]:
     """Return the geom ids and the area of a sole.
 
-    Colliding geoms are preferred, then primitive shapes, then meshes. A foot with an
-    ankle is turned about the ankle to the angle with the widest sole.
+    The sole consists of colliding geoms; of primitive shapes if no geom collides; else
+    of meshes. If the foot has an ankle, it is turned to the angle at which the sole is
+    widest.
     """
     model = posed.model
     geoms = welded_geoms(model, tip)

@@ -39,7 +39,7 @@ def need_task(name: str | None, program: str) -> Entry:
 
     Args:
         name: Argument of the user, an id or FILE.py:CLASS; None if missing.
-        program: The script, for the message, such as "train.py".
+        program: The script, named in the error message, such as "train.py".
 
     Raises:
         UsageError: If no task is named.

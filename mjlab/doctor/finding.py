@@ -78,7 +78,7 @@ def listing(findings: Sequence[Diagnosis], looked_at: str) -> str:
 
 
 def save(folder: Path, findings: Sequence[Diagnosis], looked_at: str) -> Path:
-    """Write findings to `doctor.json` in a run's folder; return the file."""
+    """Write findings to `doctor.json` in a run's folder, and return its path."""
     listed = [{**asdict(one), "degree": one.degree} for one in findings]
     data = {"looked_at": looked_at, "findings": listed}
     path = folder / FILE

@@ -84,7 +84,7 @@ class Lifecycle:
         """Raise if a reset or a step is under way.
 
         Args:
-            name: Name of the method about to be called, for the message.
+            name: Name of the method about to be called, named in the error message.
         """
         if self._order:
             raise PhaseError(self._objection(name))

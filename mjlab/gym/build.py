@@ -143,7 +143,7 @@ make_single.metadata = {"render_modes": ["rgb_array"]}  # pyright: ignore[report
 
 
 def _divided(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split settings into those of the environment class and of `make_worlds`.
+    """Split settings into arguments of the environment class and of `make_worlds`.
 
     Settings of the environment class that are None are omitted, so that its defaults
     apply.

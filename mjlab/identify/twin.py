@@ -11,7 +11,7 @@ from mjlab.identify.parameters import Candidate
 from mjlab.identify.robot import Robot
 
 STEP = 0.001
-"""Physics timestep of the twin, s, smaller than that of the identification."""
+"""Physics timestep of the simulated robot, s, smaller than in the identification."""
 
 POSITION_NOISE, VELOCITY_NOISE = 5e-4, 2e-2
 """Standard deviation of noise in positions (rad or m) and velocities (rad/s or m/s)."""

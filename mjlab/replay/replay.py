@@ -110,7 +110,7 @@ class Replay:
         """Replay episodes, in order.
 
         Args:
-            numbers: Numbers of the episodes to replay. None means all.
+            numbers: Episode numbers in the recording. None replays all episodes.
         """
         chosen = self.recording.numbers if numbers is None else numbers
         episodes = [self.recording.episode(number) for number in chosen]

@@ -15,7 +15,7 @@ _RESULTS = ("rewards", "terminated", "truncated", "env_states")
 class ReplayedFile:
     """Recording of replayed episodes, with observations of the replay.
 
-    Initial states, actions and observations are those of the replay. Other values are
+    Initial states, actions and observations come from the replay. Other values are
     copied from the recording; values that were not recorded come from the replay.
     """
 

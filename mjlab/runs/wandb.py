@@ -69,7 +69,7 @@ def open_run(
         project: Name of the project.
         entity: User or team. None selects the account's default.
         mode: Upload mode.
-        offline: Command-line option that keeps everything local, for the message if the
+        offline: Command-line option that disables uploads, named in the message if the
             user is not logged in.
         name: Name of the run, which is continued if it exists. None starts a new run.
         more: Further arguments of `wandb.init`.

@@ -213,7 +213,7 @@ class Selection:
         )
 
     def _model_elements(self, kind: str) -> dict[str, int]:
-        """Return model ids by local name, for kinds that the entity's index lacks."""
+        """Return the entity's elements of a kind: ids in the model, by local name."""
         return places_of(self._model, _MODEL_KINDS[kind], self.entity.index.prefix)
 
 

@@ -28,7 +28,7 @@ class Bound:
 
         Args:
             value: The value.
-            path: Its name, for the message.
+            path: Name of the setting, used in the error message.
         """
         if isinstance(value, int | float) and not isinstance(value, bool):
             if not self._holds(value):

@@ -143,7 +143,7 @@ class Search:
         Args:
             other: Definition of the sweep in the folder. Only its command and seed can
                 differ.
-            folder: Folder of the sweep, for the message.
+            folder: Folder of the sweep, named in the error message.
         """
         for field in dataclasses.fields(self):
             here, there = getattr(self, field.name), getattr(other, field.name)

@@ -82,7 +82,7 @@ class Fields:
         Args:
             field: A length.
             room: Largest valid length.
-            why: Explanation of how `room` follows from other fields, for the message.
+            why: How `room` follows from other fields, for use in the error message.
         """
         value = getattr(self._cfg, field)
         if not _inside(value, at_least=0.0, at_most=room + 1e-9):

@@ -65,7 +65,7 @@ class BrowserMarks:
         return marks
 
     def _show_arrows(self, arrows: Sequence[Arrow], offset: np.ndarray) -> None:
-        """Show the arrows; viser draws those of one width together."""
+        """Show the arrows. Each width needs a separate viser object."""
         widths: dict[float, list[Arrow]] = {}
         for arrow in arrows:
             if arrow.length > _HEAD_LENGTH * arrow.width:

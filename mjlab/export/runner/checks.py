@@ -266,7 +266,7 @@ class RateCheck:
         """Describe rates with the wrong unit or sign; return None if they agree.
 
         Args:
-            what: Description of the change, for the message.
+            what: Description of the change, named in the error message.
             values: Values, rad or unit vectors.
             rates: Measured rates of the values, per second.
             seconds: Time since the last call, s.

@@ -307,7 +307,11 @@ def _named(elements: list[str] | None, values: np.ndarray) -> list[str]:
 def _departs(
     found: np.ndarray, expected: np.ndarray, tolerance: float
 ) -> tuple[int, float] | None:
-    """Return the first step above the tolerance, and the maximum difference."""
+    """Return the first step with a difference above the tolerance, and the maximum.
+
+    None if all differences are within the tolerance. Differences are relative for
+    values above 1.
+    """
     away = np.abs(found - expected) / np.maximum(1.0, np.abs(expected))
     away = np.nan_to_num(away.reshape(len(away), -1), nan=np.inf).max(axis=1)
     wrong = np.flatnonzero(away > tolerance)

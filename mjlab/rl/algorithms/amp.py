@@ -1,8 +1,8 @@
 """Adversarial motion prior (AMP): a style reward that is learned from motion clips.
 
 A discriminator D learns to output 1 for transitions of the clips and -1 for transitions
-of the policy (Peng et al. 2021). The policy is rewarded for transitions that D takes
-for those of a clip:
+of the policy (Peng et al. 2021). The policy is rewarded for transitions that D cannot
+distinguish from transitions of a clip:
 
     loss = E_clip (D - 1)^2 + E_policy (D + 1)^2 + (c / 2) E_clip |dD/dx|^2
     reward = max(0, 1 - (D - 1)^2 / 4)
@@ -34,7 +34,7 @@ def transitions(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
 
 
 class Discriminator(nn.Module):
-    """Network that separates transitions of clips from those of a policy."""
+    """Network that distinguishes transitions of clips from transitions of a policy."""
 
     def __init__(self, width: int, hidden_dims: Sequence[int]) -> None:
         """Build the network.

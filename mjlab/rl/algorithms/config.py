@@ -134,10 +134,11 @@ class CriticCfg(Config):
 class StyleCfg(Config, ABC):
     """Reward for moving like motion clips, by an adversarial motion prior (AMP).
 
-    A discriminator learns to separate transitions of the policy from those of the clips
-    (`mjlab.rl.algorithms.amp`). Features are the observation groups of the set "style".
-    The reward is named "style": it belongs to the critic in `PpoAgentCfg.critics` that
-    names it, or else to the main critic. A subclass computes the features of the clips.
+    A discriminator learns to distinguish transitions of the policy from transitions of
+    the clips (`mjlab.rl.algorithms.amp`). The features are the observation groups in
+    `obs_groups["style"]`. The reward is called "style"; the critic in
+    `PpoAgentCfg.critics` that lists it learns from it, otherwise the main critic. A
+    subclass computes the features of the clips.
     """
 
     weight: float = 1.0

@@ -11,7 +11,7 @@ MAIN = "critic"
 """Name of the main critic, which learns from all rewards not assigned elsewhere."""
 
 STYLE = "style"
-"""Name of the style reward (`StyleCfg`), and of the set of its observation groups."""
+"""Name of the style reward (`StyleCfg`), and key of its features in `obs_groups`."""
 
 
 class RewardSplit:

@@ -171,7 +171,7 @@ class Ppo(PPO):
         return losses
 
     def save(self) -> dict[str, Any]:
-        """Return networks and optimiser, with those of the style reward."""
+        """Return the states of networks and optimisers, including the style reward."""
         saved = super().save()
         if self.prior is not None:
             saved[STYLE] = self.prior.save()

@@ -91,7 +91,7 @@ def only(configs: Sequence[Path], what: str) -> Path:
 
     Args:
         configs: Files of --config.
-        what: Description of the file, for the message.
+        what: Name of the file in the error message, such as "the layout as JSON".
     """
     if len(configs) != 1:
         raise ContractError(
