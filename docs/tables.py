@@ -50,6 +50,7 @@ def made() -> dict[str, str]:
         "agreement": agreement(results()),
         "performance": performance(results()),
         "exam": exams(results("exam")),
+        "adopted": adopted(results("adopt")),
     }
 
 
@@ -458,6 +459,25 @@ EXAM_COLUMNS = {
     "reached of 18": ("reached", 1.0, 1),
     "energy kJ": ("energy", 1.0, 1),
 }
+
+
+def adopted(found: dict[str, Result]) -> str:
+    """Return a row per trained robot, and the gait metrics outside their limits."""
+    columns: Columns = {
+        "robot": lambda r: r["robot"],
+        "file": lambda r: r["source"],
+        "steps, millions": lambda r: f"{r['training']['Train/env_steps'] / 1e6:.1f}",
+        "minutes": lambda r: f"{r['minutes']:.0f}",
+        "falls %": lambda r: f"{100 * r['episodes']['falls']:.0f}",
+        "measures outside limits": lambda r: str(len(r["failures"])),
+    }
+    each = list(found.values())
+    parts = [_table(columns, each)]
+    for result in each:
+        if result["failures"]:
+            parts.append(f"{result['robot']}:")
+            parts.append("\n".join(f"- {line}" for line in result["failures"]))
+    return "\n\n".join(parts)
 
 
 def _score(estimate: Result, factor: float, digits: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mjlab.gait.commands import LARGE, SMALL, STAND, Figures
+from mjlab.gait.size import relative_size, scaled_name
 
 QUIET = "quiet"
 """Name of the test condition without noise, pushes and randomisation."""
@@ -26,6 +27,10 @@ class Limit:
     def holds(self, value: float) -> bool:
         """Return whether a value is within the bounds."""
         return self.low <= value <= self.high
+
+    def times(self, factor: float) -> "Limit":
+        """Return the bounds multiplied by a positive factor."""
+        return Limit(factor * self.low, factor * self.high)
 
 
 BIPED: dict[str, Limit] = {
@@ -61,7 +66,8 @@ QUADRUPED: dict[str, Limit] = {
     # Shipped policies: 28 and 29 %. A trot below 50 % is a running trot (Hildebrand
     # 1965).
     "duty_factor": Limit(low=0.27),
-    # 0 for a trot. Shipped policies: at most 0.02 strides.
+    # 0 for a trot, and for a tripod gait of six legs. Shipped policies: at most 0.02
+    # strides.
     "diagonal_lag": Limit(high=0.1),
     # Shipped policies: 42 and 36 % of the time.
     "flight": Limit(high=0.43),
@@ -77,7 +83,8 @@ QUADRUPED: dict[str, Limit] = {
 """Gait of a Go1-sized quadruped at 1 m/s.
 
 The limits admit the policies that shipped in November 2026 (Velocity-Go1-Flat and
-Velocity-Go1). These have more flight than animals.
+Velocity-Go1). These have more flight than animals. Robots with more legs have the same
+limits, with a vibration per leg.
 """
 
 QUADRUPED_SLOW = QUADRUPED | {
@@ -98,6 +105,23 @@ SMALL_ERRORS = {"linear": Limit(high=0.1), "turning": Limit(high=0.1)}
 
 STANDING = {"steps_per_s": Limit(high=0.0), "foot_drift": Limit(high=0.03)}
 """Limits at zero command in the condition `QUIET`: no steps, and foot drift in m."""
+
+SIZE_EXPONENTS = {
+    "step_length": 1.0,
+    "clearance": 1.0,
+    "slip": 1.0,
+    "foot_drift": 1.0,
+    "steps_per_s": -0.5,
+    "steps_per_s_per_leg": -0.5,
+    "linear_error": 0.5,
+    "mean_linear_error": 0.5,
+    "vibration": -1.5,
+}
+"""Powers of the relative size by which limits change; see `mjlab.gait.size`.
+
+Vibration is a change of joint acceleration, so it is proportional to a time to the
+power of -3.
+"""
 
 FALLS = Limit(high=0.0)
 """Maximum number of falls, summed over all episodes of a condition."""
@@ -121,7 +145,7 @@ class Failure:
     """Test condition, `QUIET` or `AS_TRAINED`."""
 
     command: str
-    """Name of the command, or "all commands"."""
+    """Name of the command with the robot's speed, or "all commands"."""
 
     measure: str
     """Name of the metric."""
@@ -148,7 +172,8 @@ def failures(worlds: Mapping[str, Mapping[str, Figures]]) -> list[Failure]:
             for measure, limit in limits_of(world, command, figures).items():
                 value = _number(figures, measure)
                 if value is None or not limit.holds(value):
-                    found.append(Failure(world, command, measure, value, limit))
+                    name = scaled_name(command, relative_size(figures))
+                    found.append(Failure(world, name, measure, value, limit))
     return found
 
 
@@ -158,23 +183,29 @@ def limits_of(world: str, command: str, figures: Figures) -> dict[str, Limit]:
     Args:
         world: Test condition, `QUIET` or `AS_TRAINED`.
         command: Name of the command.
-        figures: Metrics under the command. Their number of feet decides between limits
-            of bipeds and quadrupeds.
+        figures: Metrics under the command. The number of feet decides between limits of
+            bipeds and quadrupeds; limits of robots with short legs are scaled.
     """
     limits: dict[str, Limit] = {}
     errors = LARGE_ERRORS if command in LARGE else SMALL_ERRORS
     if command in LARGE or command in SMALL:
         limits |= {ERRORS[world][kind]: limit for kind, limit in errors.items()}
-    if world != QUIET:
-        return limits
-    is_biped = figures.get("feet") == 2
-    if command == FAST:
-        limits |= BIPED if is_biped else QUADRUPED
-    elif command == SLOW:
-        limits |= BIPED_SLOW if is_biped else QUADRUPED_SLOW
-    elif command == STAND:
+    if world == QUIET and command in (FAST, SLOW):
+        limits |= _gait_limits(command, _number(figures, "feet") or 4)
+    elif world == QUIET and command == STAND:
         limits |= STANDING
-    return limits
+    size = relative_size(figures)
+    return {
+        measure: limit.times(size ** SIZE_EXPONENTS.get(measure, 0.0))
+        for measure, limit in limits.items()
+    }
+
+
+def _gait_limits(command: str, feet: float) -> dict[str, Limit]:
+    if feet == 2:
+        return BIPED if command == FAST else BIPED_SLOW
+    limits = QUADRUPED if command == FAST else QUADRUPED_SLOW
+    return limits | {"vibration": limits["vibration"].times(feet / 4)}
 
 
 def _number(figures: Figures, measure: str) -> float | None:

@@ -315,14 +315,20 @@ def _phases(steps: list[list[FootSteps]]) -> list[float] | None:
 def _diagonal_lag(
     phases: list[float] | None, left: Array, right: Array
 ) -> float | None:
-    """Return the largest phase lag between diagonal feet, in strides; 0 for a trot.
+    """Return the largest phase lag between feet that step together in a trot.
 
-    None unless the robot has four feet with phases.
+    In strides. The feet are diagonal, and for six legs the tripods: from front to back,
+    left and right alternate. None without phases, or for unequal numbers of feet.
     """
-    if phases is None or len(phases) != 4:
+    if phases is None or len(left) != len(right):
         return None
-    turns = np.array(phases)[left] - np.array(phases)[right[::-1]]
-    return float(np.abs((turns + 0.5) % 1.0 - 0.5).max())
+    turns = np.array(phases)
+    even = np.arange(len(left)) % 2 == 0
+    lags = []
+    for group in (np.where(even, left, right), np.where(even, right, left)):
+        apart = turns[group][:, None] - turns[group]
+        lags.append(np.abs((apart + 0.5) % 1.0 - 0.5).max())
+    return float(max(lags))
 
 
 def _effort(motion: LeggedMotion) -> Figures:

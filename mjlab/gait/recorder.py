@@ -66,9 +66,12 @@ class foot_motion(SampleBuffer):
         assert isinstance(sensor, ContactSensor)
         self._sensor = sensor
         model = env.sim.mj_model
-        found = model.geom if cfg.params["by_geom"] else model.body
-        ids = [found(foot).id for foot in sensor.primary_names]
-        self._ids = torch.tensor(ids, device=env.device)
+        self.by_geom: bool = cfg.params["by_geom"]
+        """Whether the feet are geoms instead of bodies."""
+        found = model.geom if self.by_geom else model.body
+        self.ids: list[int] = [found(foot).id for foot in sensor.primary_names]
+        """Ids of the feet in the model."""
+        self._ids = torch.tensor(self.ids, device=env.device)
         self.names = sensor.primary_names
         """Names of the feet, with the entity's prefix."""
 

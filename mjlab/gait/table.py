@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mjlab.gait.commands import Figures
 from mjlab.gait.limits import ERRORS, FAST, SLOW, Failure
+from mjlab.gait.size import relative_size, scaled_name
 
 Worlds = Mapping[str, Mapping[str, Figures]]
 """Gait metrics by test condition (`QUIET` or `AS_TRAINED`) and command."""
@@ -98,7 +99,7 @@ def gait_tables(rows: Mapping[str, Figures]) -> list[Table]:
 def gait_rows(worlds: Worlds) -> dict[str, Figures]:
     """Return the rows of a policy for `gait_tables`, one per speed and condition."""
     return {
-        f"{command} m/s, {world}": commands[command]
+        f"{_told(command, commands[command])} m/s, {world}": commands[command]
         for command in (SLOW, FAST)
         for world, commands in worlds.items()
         if command in commands
@@ -120,7 +121,7 @@ def tracking_table(worlds: Worlds) -> Table:
     commands = next(iter(worlds.values()))
     body = [
         [
-            command,
+            _told(command, commands[command]),
             *(
                 _UNITS[measure].text(worlds[world][command].get(measure))
                 for world, listed in zip(worlds, measures, strict=True)
@@ -130,6 +131,11 @@ def tracking_table(worlds: Worlds) -> Table:
         for command in commands
     ]
     return [head, *body]
+
+
+def _told(command: str, figures: Figures) -> str:
+    """Return the name of a command with the speed of the robot that was measured."""
+    return scaled_name(command, relative_size(figures))
 
 
 def verdict(found: Sequence[Failure]) -> str:

@@ -18,6 +18,7 @@ from mjlab.gait.commands import COMMANDS, Command, Figures
 from mjlab.gait.limits import AS_TRAINED, QUIET
 from mjlab.gait.motion import GRAVITY, LeggedMotion, measure
 from mjlab.gait.recorder import SampleBuffer, body_motion, foot_motion
+from mjlab.gait.size import leg_length, relative_size, scaled
 from mjlab.managers import EventTermCfg, MetricsTermCfg
 from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg
 from mjlab.sensor import ContactSensorCfg
@@ -216,6 +217,9 @@ def gait_of(
 ) -> dict[str, dict[str, Figures]]:
     """Record a policy; return its gait metrics by test condition and command.
 
+    The metrics include the leg length. Speeds are lower for robots with short legs; see
+    `mjlab.gait.size`.
+
     Args:
         cfg: Training configuration of the task.
         load: Creates the policy for an environment.
@@ -236,9 +240,19 @@ def gait_of(
         world = _changed(held(world, number, seconds), seed=seed)
         env = ManagerBasedRlEnv(world, device=device)
         with contextlib.closing(env), torch_threads(1):
-            motions = walk(env, load(env), commands, seconds=seconds, seed=seed)
-        found[name] = {n: measure(m, commands[n]) for n, m in motions.items()}
+            about = _leg_length(env)
+            told = scaled(commands, relative_size(about))
+            motions = walk(env, load(env), told, seconds=seconds, seed=seed)
+        found[name] = {n: measure(m, told[n]) | about for n, m in motions.items()}
     return found
+
+
+def _leg_length(env: ManagerBasedRlEnv) -> Figures:
+    """Return the number of feet and the leg length, as gait metrics."""
+    feet = env.metrics_manager.terms[_FEET].instance
+    assert isinstance(feet, foot_motion)
+    length = leg_length(env.sim.mj_model, feet.ids, geoms=feet.by_geom)
+    return {"feet": len(feet.ids), "leg_length": length}
 
 
 # Rollouts under commands.

@@ -84,3 +84,12 @@ def quadruped(*phases: float) -> tuple[Foot, ...]:
         Foot(name=name, phase=phase, front=front, beside=beside)
         for phase, (name, (front, beside)) in zip(phases, places.items(), strict=True)
     )
+
+
+def hexapod(*phases: float) -> tuple[Foot, ...]:
+    """Return six feet: left front, middle and rear, then the right ones."""
+    places = [(front, side) for side in (0.2, -0.2) for front in (0.15, 0.0, -0.15)]
+    return tuple(
+        Foot(name=f"foot{i}", phase=phase, front=front, beside=beside)
+        for i, (phase, (front, beside)) in enumerate(zip(phases, places, strict=True))
+    )

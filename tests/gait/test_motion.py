@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mjlab.gait.motion import LeggedMotion, fill_gaps, measure
-from tests.gait.hand_made_gait import Walk, biped, quadruped
+from tests.gait.hand_made_gait import Walk, biped, hexapod, quadruped
 
 WEIGHT = 300.0
 DT, STEP_DT = 0.002, 0.02
@@ -169,6 +169,14 @@ def test_phases_are_those_of_the_formula_and_wrap_around() -> None:
     assert found["phases"] == pytest.approx([0.0, 0.5, 0.25, 0.75], abs=5e-3)
     # Front left and rear right land a quarter of a stride apart.
     assert found["diagonal_lag"] == pytest.approx(0.25, abs=5e-3)
+
+
+def test_tripod_feet_of_a_hexapod_are_in_phase() -> None:
+    one, other = 0.2, 0.7
+    feet = hexapod(one, other, one, other, one, other)
+    assert gait(Walk(feet=feet))["diagonal_lag"] == pytest.approx(0.0, abs=5e-3)
+    wave = hexapod(0.0, 0.3, 0.6, 0.5, 0.8, 0.1)
+    assert gait(Walk(feet=wave))["diagonal_lag"] == pytest.approx(0.4, abs=5e-3)
 
 
 def test_sides_follow_from_the_places_of_feet_and_not_from_their_order() -> None:

