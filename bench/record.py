@@ -34,8 +34,8 @@ def versions() -> dict[str, str]:
 
 def save(name: str, figures: dict[str, Any]) -> Path:
     """Write `figures` with machine, versions and date to `bench/results`."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     record = {"date": now, "machine": machine(), "versions": versions()} | figures
     path.write_text(json.dumps(record, indent=2) + "\n")
