@@ -12,7 +12,6 @@ tests/adopt/models.py writes.
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
@@ -50,9 +49,7 @@ def main() -> None:
     latest = ("latest", "--task", f"{task}:TASK")
     typed(folder, "evaluate", *latest, "--episodes", f"{EPISODES}", "--json", results)
     typed(folder, "play", *latest, "--video", film, "--seconds", "12")
-    text = (folder / results).read_text("utf-8").replace(f"{folder}{os.sep}", "")
-    evaluation = json.loads(text)
-    summary, outside = evaluation["summary"], failures(evaluation["gait"])
+    gait = measured(folder, results)
     figures = {
         "robot": args.name,
         "source": args.source,
@@ -60,11 +57,20 @@ def main() -> None:
         "findings": findings(found),
         "minutes": round(minutes, 2),
         "training": last_row(folder),
-        "episodes": {k: summary[k] for k in ("episodes", "falls", "ended_by")},
-        "failures": [failure_text(failure) for failure in outside],
-        "gait": rounded(evaluation["gait"]),
+        **gait,
     }
     print(f"saved {save(f'adopt/{args.name}', figures)}; film {folder / film}")
+
+
+def measured(folder: Path, results: str) -> dict[str, Any]:
+    """Return episodes, gait metrics and failures from the file of `evaluate`."""
+    evaluation = json.loads((folder / results).read_text("utf-8"))
+    summary, gait = evaluation["summary"], evaluation["gait"]
+    return {
+        "episodes": {name: summary[name] for name in ("episodes", "falls", "ended_by")},
+        "failures": [failure_text(failure) for failure in failures(gait)],
+        "gait": rounded(gait),
+    }
 
 
 def model(file: str, folder: Path) -> Path:
