@@ -150,7 +150,8 @@ def _wrapped(text: str, indent: int) -> str:
 
 def _feet(robot: Adopted) -> str:
     lines = []
-    for leg in robot.legs:
+    model = robot.posed.model
+    for leg in sorted(robot.legs, key=lambda leg: model.body(leg.foot).id):
         geoms = _quoted(_joined_ends(leg.geoms))
         line = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms={geoms}),'
         if len(line) > _WIDTH:

@@ -1,8 +1,10 @@
 """Legged robot whose description is a model file and a few numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import mujoco
 
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.tasks.robots.robot import (
@@ -37,7 +39,8 @@ class LeggedRobot(Robot):
     """Robot with the data that walking tasks need; create it with `legged_robot`."""
 
     clock: tuple[int, ...] = ()
-    """Half of the stride in which each foot steps, 0 or 1."""
+    """Half of the stride in which each foot steps, 0 or 1, in the order of the model:
+    contact sensors have this order."""
 
     acted: tuple[str, ...] = ()
     """Patterns of the joints that the policy moves."""
@@ -97,7 +100,7 @@ def legged_robot(
             with the sensors of the walking tasks, as `mjlab adopt` writes it.
         base: Body with the free joint.
         torso: Body that should be upright.
-        feet: The feet.
+        feet: The feet, in the order of their bodies in the model.
         knees: Patterns of the knee joints, which move more than others.
         stance: Joint positions by pattern, rad or m; 0 for other joints.
         height: Height of the base in the stance, m.
@@ -112,9 +115,12 @@ def legged_robot(
     knee = "|".join(knees)
     moving = {knee: _KNEE, f"(?!({knee})$).*": _MOVING}
 
+    source = Path(file).parent / "robot" / "scene.xml"
+
     def entity() -> EntityCfg:
+        _check_order([foot.body for foot in feet], source)
         return EntityCfg(
-            source=Path(file).parent / "robot" / "scene.xml",
+            source=source,
             init_state=InitialStateCfg(pos=(0.0, 0.0, height), joint_pos={**stance}),
             articulation=ArticulationCfg(
                 actuators=position_actuators(drives),
@@ -143,3 +149,14 @@ def legged_robot(
         mass=mass,
         stance=stance,
     )
+
+
+def _check_order(feet: Sequence[str], source: Path) -> None:
+    """Raise if feet are not in the order of the model."""
+    bodies = [body.name for body in mujoco.MjSpec.from_file(str(source)).bodies]
+    ordered = sorted(feet, key=bodies.index)
+    if list(feet) != ordered:
+        raise ValueError(
+            f"The feet of a legged robot have to be in the order of {source.name}: "
+            f"{', '.join(ordered)}."
+        )

@@ -55,6 +55,11 @@ def _size(robot: LeggedRobot) -> float:
     return robot.leg_length / (biped.LEG_LENGTH if is_biped(robot) else _GO1_LEG)
 
 
+def _fastest(robot: LeggedRobot) -> float:
+    """Return the maximum commanded speed, m/s: 1, or less for short legs."""
+    return round(min(1.0, math.sqrt(_size(robot))), 2)
+
+
 def trot(robot: LeggedRobot) -> Clock:
     """Return the gait clock of a robot with four or more legs.
 
@@ -136,7 +141,7 @@ def commands(robot: LeggedRobot) -> dict[str, CommandTermCfg | None]:
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)
-    fastest = round(min(1.0, math.sqrt(_size(robot))), 2)
+    fastest = _fastest(robot)
     aside = round((0.8 if is_biped(robot) else 1.0) * fastest, 2)
     command.ranges.lin_vel_x = (-fastest, fastest)
     command.ranges.lin_vel_y = (-aside, aside)
@@ -353,6 +358,9 @@ def rewards(
         momentum = robot.mass * robot.leg_length**2 / (biped.MASS * biped.LEG_LENGTH**2)
         terms["angular_momentum"].weight *= min(momentum**-2, 10.0)
         terms["gait_posture"].params["asset_cfg"] = joints
+        terms["gait_contact"].params["legs"] = robot.clock
+    for name in ("track_linear_velocity", "track_linear_closely"):
+        terms[name].params["std"] *= _fastest(robot)
     lift = round(min(0.1, 0.37 * robot.leg_length), 3)
     for name in ("foot_clearance", "foot_swing_height"):
         terms[name].params["target_height"] = lift

@@ -48,6 +48,27 @@ def test_the_robot_of_the_task_starts_in_the_stance(made):
     assert env.action_manager.total_action_dim == len(robot.acted)
 
 
+def test_clock_of_each_foot_has_the_order_of_the_contact_sensor(made):
+    robot, task, _ = made
+    env = small(task)
+    legs = env.cfg.rewards["gait_contact"].params["legs"]
+    names = env.scene.sensor("feet_contact").primary_names
+    feet = {leg.foot: leg for leg in robot.legs}
+    feet |= {geom: leg for leg in robot.legs for geom in leg.geoms}
+    assert legs == tuple(feet[name.removeprefix("robot/")].clock for name in names)
+
+
+def test_feet_in_another_order_than_the_model_are_refused(made, tmp_path):
+    robot, _, _ = made
+    file = write_task(robot, tmp_path / "task")
+    lines = file.read_text().splitlines(keepends=True)
+    feet = [i for i, line in enumerate(lines) if line.lstrip().startswith("Foot(")]
+    lines[feet[0]], lines[feet[1]] = lines[feet[1]], lines[feet[0]]
+    file.write_text("".join(lines))
+    with pytest.raises(ValueError, match=r"in the order of scene\.xml: "):
+        runpy.run_path(str(file))
+
+
 def test_gains_of_the_task_are_those_of_the_findings(made):
     robot, task, _ = made
     model = small(task).sim.mj_model
