@@ -86,7 +86,9 @@ class supporting_hand(ManagerTermBase):
         params = cfg.params
         self._robot: Entity = env.scene.entity("robot")
         names = list(self._robot.body_names)
-        held = [names.index(params[body]) for body in ("pelvis", "torso")]
+        # One body for a robot whose pelvis is its torso.
+        bodies = dict.fromkeys((params["pelvis"], params["torso"]))
+        held = [names.index(body) for body in bodies]
         feet = [names.index(name) for name in params["feet"]]
         self._bodies = torch.tensor(held, device=env.device)
         self._feet = torch.tensor(feet, device=env.device)
@@ -137,7 +139,8 @@ class supporting_hand(ManagerTermBase):
         torque = hand.torque(
             data.body_quat_w[:, self._bodies], data.body_ang_vel_w[:, self._bodies]
         )
-        force = torch.stack((pull, torch.zeros_like(pull)), dim=1)
+        force = torch.zeros_like(torque)
+        force[:, 0] = pull
         share = self.level.unsqueeze(2)
         self._write(mask, force * share, torque * share)
 

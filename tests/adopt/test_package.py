@@ -69,6 +69,27 @@ def test_feet_in_another_order_than_the_model_are_refused(made, tmp_path):
         runpy.run_path(str(file))
 
 
+@pytest.mark.parametrize("made", ["point"], indirect=True)
+def test_assistance_pushes_the_base_of_a_biped_without_waist(made):
+    robot, task, _ = made
+    assert robot.base == robot.torso
+    env = small(task, training=True)
+    env.reset()
+    event = env.event_manager.term("support")
+    env.observation_manager.term("critic/support")().fill_(1.0)
+    velocity = torch.zeros(env.num_envs, 6)
+    velocity[:, 0] = -1.0
+    everyone = torch.ones(env.num_envs, dtype=torch.bool)
+    entity = env.scene.entity("robot")
+    entity.write_root_velocity_w(everyone, velocity)
+    event(everyone)
+    base = env.sim.mj_model.body(f"robot/{robot.base}").id
+    wrench = torch.as_tensor(env.sim.data.xfrc_applied)[:, base]
+    # Damping against the motion backwards.
+    hand = task.env().for_training().events["support"].params["hand"]
+    assert wrench[:, :3].norm(dim=1).min() > 0.5 * hand["damper"]
+
+
 def test_gains_of_the_task_are_those_of_the_findings(made):
     robot, task, _ = made
     model = small(task).sim.mj_model
