@@ -13,8 +13,10 @@ from mjlab.adopt.stance import sole_centre
 from mjlab.spec import torque_limits
 from mjlab.tasks.robots.robot import Motor
 
-ERROR_AT_LIMIT = 1.5
-"""Position error at which a motor reaches its torque limit, rad or m."""
+ERROR_AT_LIMIT, BIPED_ERROR_AT_LIMIT = 1.5, 0.5
+"""Position error at which a motor reaches its torque limit, rad or m. Two legs carry
+more weight each than four: with soft motors, the reference gait of a biped does not
+lift its feet."""
 
 FASTEST = 10.0
 """Largest natural frequency of the position loop, Hz. Standing can need more."""
@@ -22,8 +24,10 @@ FASTEST = 10.0
 SAG = 0.2
 """Largest position error of a motor that carries the standing robot, rad or m."""
 
-DAMPING_RATIO = 1.0
-"""Damping ratio of the position loop with the effective inertia."""
+BIPED_LAG = 0.064
+"""Largest velocity gain of a biped's motor, as a multiple of its position gain, s: that
+of the Unitree G1's motors. With critical damping, a soft motor with the inertia of a
+leg is too slow for the swing of a step."""
 
 _SHARE, _ANKLE_SHARE, _MOST_SHARE = 0.5, 0.2, 2.0
 """Torque limits as fractions of weight times leg length: assumed for a leg joint,
@@ -62,7 +66,9 @@ def find_motors(
     for joint in _hips(legs) if len(legs) >= 4 else ():
         least[joint] = max(least[joint], _tipping_stiffness(posed, legs))
     motors = {
-        joint: _motor(posed, joint, limit, inertia[joint], least[joint])
+        joint: _motor(
+            posed, joint, limit, inertia[joint], least[joint], biped=len(legs) == 2
+        )
         for joint, limit in chosen.items()
     }
     missing = [joint for joint in missing if joint not in (effort or {})]
@@ -194,16 +200,25 @@ def _tipping_stiffness(posed: Posed, legs: Sequence[Leg]) -> float:
 
 
 def _motor(
-    posed: Posed, joint: str, limit: float, inertia: float, least: float
+    posed: Posed,
+    joint: str,
+    limit: float,
+    inertia: float,
+    least: float,
+    *,
+    biped: bool,
 ) -> Motor:
     """Return the motor of a joint.
 
     The stiffness gives the torque limit at the position error `ERROR_AT_LIMIT`, but the
     natural frequency is at most `FASTEST`. Standing takes precedence over both: the
-    stiffness is at least `least`, N m/rad, up to the torque limit at `SAG`.
+    stiffness is at least `least`, N m/rad, up to the torque limit at `SAG`. The damping
+    is critical, but the velocity gain of a biped is limited by `BIPED_LAG`.
     """
+    error = BIPED_ERROR_AT_LIMIT if biped else ERROR_AT_LIMIT
+    lag = BIPED_LAG if biped else math.inf
     fastest = inertia * (2.0 * math.pi * FASTEST) ** 2
-    stiffness = max(min(limit / ERROR_AT_LIMIT, fastest), min(least, limit / SAG))
+    stiffness = max(min(limit / error, fastest), min(least, limit / SAG))
     frequency = math.sqrt(stiffness / inertia) / (2.0 * math.pi)
     dof = posed.model.jnt_dofadr[posed.joints[joint]]
     return Motor(
@@ -211,7 +226,7 @@ def _motor(
         effort_limit=limit,
         inertia=_rounded(inertia),
         natural_frequency=_rounded(frequency),
-        damping_ratio=DAMPING_RATIO,
+        damping_ratio=_rounded(min(1.0, math.pi * frequency * lag)),
     )
 
 

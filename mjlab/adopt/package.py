@@ -262,7 +262,8 @@ def _alike(robot: Adopted, joints: Sequence[str]) -> list[list[str]]:
 def _motor(robot: Adopted, joints: Sequence[str], digits: int = 3) -> str:
     """Return the source of one motor for similar joints.
 
-    Inertia and stiffness are means over the joints, torque limit and armature maxima.
+    Inertia, stiffness and damping are means over the joints, torque limit and armature
+    maxima.
     """
     motors: list[Motor] = [robot.motors[joint] for joint in joints]
     number = len(motors)
@@ -271,7 +272,8 @@ def _motor(robot: Adopted, joints: Sequence[str], digits: int = 3) -> str:
     frequency = math.sqrt(stiffness / inertia) / (2.0 * math.pi)
     effort = max(motor.effort_limit for motor in motors)
     armature = max(motor.armature for motor in motors)
-    values = (inertia, frequency, armature)
+    ratio = sum(motor.damping_ratio for motor in motors) / number
+    values = (inertia, frequency, armature, *((ratio,) if ratio < 1.0 else ()))
     numbers = ", ".join(f"{value:.{digits}g}" for value in values)
     return f"motor({effort:.{digits + 1}g}, {numbers})"
 
@@ -344,7 +346,7 @@ ROBOT = legged_robot(
     ),
     knees=<KNEES>,
     stance=<STANCE>,
-    motors={  # Torque limit N m, effective inertia kg m2, frequency Hz, armature kg m2.
+    motors={  # Torque limit, inertia, frequency, armature[, damping ratio]: SI units.
 <MOTORS>
     },<HELD>
     mirror=<MIRROR>,

@@ -58,20 +58,27 @@ class LeggedRobot(Robot):
     """Joint positions of the stance, rad or m, by pattern."""
 
 
-def motor(effort: float, inertia: float, frequency: float, armature: float) -> Motor:
-    """Return a motor with a critically damped position loop.
+def motor(
+    effort: float,
+    inertia: float,
+    frequency: float,
+    armature: float,
+    damping_ratio: float = 1.0,
+) -> Motor:
+    """Return a motor with a position loop.
 
     Args:
         effort: Maximum torque, N m.
         inertia: Effective inertia at the joint, with armature, kg m².
         frequency: Natural frequency of the position loop with this inertia, Hz.
         armature: Reflected inertia of the rotor, kg m².
+        damping_ratio: Damping ratio of the position loop; 1 is critical.
     """
     return Motor(
         effort_limit=effort,
         inertia=inertia,
         natural_frequency=frequency,
-        damping_ratio=1.0,
+        damping_ratio=damping_ratio,
         armature=armature,
     )
 
