@@ -159,6 +159,33 @@ def test_keys_hide_marks_and_neighbours(viewer: NativeViewer) -> None:
     assert scene.ngeom == 0 and not viewer.shows_marks
 
 
+def test_the_window_draws_the_model_of_the_shown_world(viewer: NativeViewer) -> None:
+    sim, green = viewer.player.env.sim, (0.0, 1.0, 0.0, 1.0)
+    sim.expand("geom_rgba", "body_mass")
+    base = sim.mj_model.body("robot/base")
+    box = base.geomadr[0]
+    sim.model.geom_rgba[1, box] = torch.tensor(green)
+    sim.model.body_mass[1, base.id] = 9.0
+    for key, color, mass in ((46, green, 9.0), (44, (1.0, 0.0, 0.0, 1.0), 3.0)):
+        viewer.press(key)
+        viewer.draw()
+        assert tuple(viewer._model.geom_rgba[box]) == color
+        assert viewer._model.body("robot/base").mass == mass
+
+
+def test_light_and_shadows_of_the_window_are_those_of_videos(
+    viewer: NativeViewer,
+) -> None:
+    original, vis = viewer.player.env.sim.mj_model, viewer._model.vis
+    lookat = viewer._window.cam.lookat
+    lookat[:] = 10.0, -5.0, 0.5
+    viewer.draw()
+    away = 0.4 * original.stat.extent * viewer._data.light_xdir[0]
+    np.testing.assert_allclose(viewer._data.light_xpos[0], lookat - away)
+    assert vis.map.shadowclip == pytest.approx(3.5 * original.vis.map.shadowclip)
+    assert (vis.headlight.diffuse > original.vis.headlight.diffuse).all()
+
+
 def test_a_figure_shows_the_last_values_of_a_term() -> None:
     figures = TermFigures(["a", "b"], 0.5)
     for step in range(HISTORY + 10):
