@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
+from mjlab.render.gl import open_context
 from mjlab.viewer import Player
 from mjlab.viewer.figures import HISTORY, TermFigures
 from mjlab.viewer.native import NativeViewer
@@ -206,6 +207,32 @@ def test_a_figure_shows_the_last_values_of_a_term() -> None:
     assert titles == ["a +0", "b +0"]
     figures.clear()
     assert figures.placed(mujoco.MjrRect(0, 0, 1000, 600))[0][1].linepnt[0] == 0
+
+
+def drawn(figure: mujoco.MjvFigure) -> np.ndarray:
+    """Return the pixels of a figure."""
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    gl, context = open_context(400, 75, lambda: mujoco.MjrContext(model, 100))
+    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+    place, pixels = mujoco.MjrRect(0, 0, 400, 75), np.empty((75, 400, 3), np.uint8)
+    mujoco.mjr_figure(place, figure, context)
+    mujoco.mjr_readPixels(pixels, None, place, context)
+    context.free()
+    gl.free()
+    return pixels
+
+
+def test_a_short_title_replaces_a_longer_one(renderer_works) -> None:
+    pictures = []
+    for first in (-0.00031, 0.0):
+        figures = TermFigures(["foot"], 0.5)
+        for value in (first, 0.0):
+            figures.record([value])
+            ((_, figure),) = figures.placed(mujoco.MjrRect(0, 0, 1000, 600))
+        figure.linepnt[0], figure.range[1] = 0, (0.0, 1.0)
+        pictures.append(drawn(figure))
+    assert pictures[0].any()
+    np.testing.assert_array_equal(*pictures)
 
 
 @pytest.mark.parametrize("number", [1, 8, 16, 40])
