@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from mjlab.render import Marks, add_contacts, color_muscles
+from mjlab.render.canvas import light, widen_shadows
 from mjlab.render.neighbours import Neighbourhood
 from mjlab.render.offscreen import (
     aim,
@@ -77,6 +78,7 @@ class NativeViewer:
         self._model = env.sim.engine.mj_model_of(self.world)
         self._data = env.sim.engine.mj_data_of(self.world)
         set_field_of_view(self._model, env.cfg.viewer)
+        widen_shadows(self._model)
         viewer = importlib.import_module("mujoco.viewer")
         self._window: Any = viewer.launch_passive(
             self._model,
@@ -126,6 +128,7 @@ class NativeViewer:
         with self._window.lock():
             mujoco.mj_copyData(self._data, self._model, fresh)
             color_muscles(self._model, fresh)
+            light(self._model, self._data, self._window.cam.lookat)
             scene = self._window.user_scn
             scene.ngeom = 0
             # MuJoCo's window toggles these flags on the same keys; undo that.

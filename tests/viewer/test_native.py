@@ -159,6 +159,19 @@ def test_keys_hide_marks_and_neighbours(viewer: NativeViewer) -> None:
     assert scene.ngeom == 0 and not viewer.shows_marks
 
 
+def test_shadows_are_rendered_where_the_camera_looks(viewer: NativeViewer) -> None:
+    """MuJoCo renders shadows only near the position of a directional light."""
+    data, camera = viewer._data, viewer._window.cam
+    for lookat in ((0.0, 0.0, 1.0), (50.0, -20.0, 1.0)):
+        camera.lookat[:] = lookat
+        viewer.draw()
+        (way,) = np.array(lookat) - data.light_xpos
+        assert 0.0 < np.linalg.norm(way) < viewer._model.stat.extent
+        np.testing.assert_allclose(np.cross(way, data.light_xdir[0]), 0.0, atol=1e-9)
+    fresh = viewer.player.env.sim.engine.mj_model_of(0).vis.map.shadowclip
+    assert viewer._model.vis.map.shadowclip > fresh
+
+
 def test_a_figure_shows_the_last_values_of_a_term() -> None:
     figures = TermFigures(["a", "b"], 0.5)
     for step in range(HISTORY + 10):
