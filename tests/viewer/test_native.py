@@ -177,13 +177,15 @@ def test_the_window_draws_the_model_of_the_shown_world(viewer: NativeViewer) -> 
 def test_light_and_shadows_of_the_window_are_those_of_videos(
     viewer: NativeViewer,
 ) -> None:
+    """MuJoCo renders shadows only near the position of a directional light."""
     original, vis = viewer.player.env.sim.mj_model, viewer._model.vis
-    lookat = viewer._window.cam.lookat
-    lookat[:] = 10.0, -5.0, 0.5
-    viewer.draw()
-    away = 0.4 * original.stat.extent * viewer._data.light_xdir[0]
-    np.testing.assert_allclose(viewer._data.light_xpos[0], lookat - away)
-    assert vis.map.shadowclip == pytest.approx(3.5 * original.vis.map.shadowclip)
+    data, camera = viewer._data, viewer._window.cam
+    for lookat in ((0.0, 0.0, 1.0), (50.0, -20.0, 1.0)):
+        camera.lookat[:] = lookat
+        viewer.draw()
+        away = 0.4 * original.stat.extent * data.light_xdir[0]
+        np.testing.assert_allclose(data.light_xpos[0], lookat - away)
+    assert vis.map.shadowclip > original.vis.map.shadowclip
     assert (vis.headlight.diffuse > original.vis.headlight.diffuse).all()
 
 
