@@ -73,8 +73,7 @@ class Canvas:
         sized.vis.global_.offwidth = width
         sized.vis.global_.offheight = height
         self._ground = EndingPlanes(sized)
-        # Prevents speckled shadows at the edge of a light's cone.
-        sized.vis.map.shadowclip *= 3.5
+        widen_shadows(sized)
         quality = sized.vis.quality
         quality.shadowsize = min(quality.shadowsize, _SHADOWS)
         quality.numslices = min(quality.numslices, _SLICES)
@@ -136,7 +135,7 @@ class Canvas:
             raise RuntimeError("The canvas is closed.")
         check_process()
         self._gl.make_current()
-        _light(model, data, camera.lookat)
+        place_lights(model, data, camera.lookat)
         self._ground.put_under(model, data, camera.lookat)
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         mujoco.mjv_updateScene(
@@ -187,7 +186,18 @@ class Canvas:
         mujoco.mjr_readPixels(upper, None, rect, self._context)
 
 
-def _light(model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray) -> None:
+def widen_shadows(model: mujoco.MjModel) -> None:
+    """Prevent speckled shadows at the edge of a light's cone.
+
+    Args:
+        model: A copy from which an OpenGL context is created.
+    """
+    model.vis.map.shadowclip *= 3.5
+
+
+def place_lights(
+    model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray
+) -> None:
     """Move lights and their shadow maps to the point the camera looks at."""
     if model.nlight == 0:
         model.vis.headlight.ambient[:] = 0.35

@@ -80,6 +80,11 @@ class Arrow:
         """Length of the arrow, m."""
         return float(np.linalg.norm(self.end - self.start))
 
+    @property
+    def rotation(self) -> np.ndarray:
+        """Rotation matrix whose z axis points from start to end, shape (3, 3)."""
+        return _turned_to((self.end - self.start) / self.length)
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:

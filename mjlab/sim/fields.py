@@ -104,6 +104,15 @@ def model_value(model: mujoco.MjModel, name: str) -> np.ndarray:
     return value.reshape(surface_shape(name, value.shape))
 
 
+def assign_field(model: mujoco.MjModel, name: str, value: np.ndarray) -> None:
+    """Set a model field in place."""
+    old = getattr(*place_of(model, name))
+    if np.shape(old):
+        old[...] = value.reshape(np.shape(old))
+    else:
+        setattr(*place_of(model, name), value.item())
+
+
 def model_field_names(model: mujoco.MjModel) -> list[str]:
     """Return the names of the array fields of a model and of all its options."""
     fields = [

@@ -15,7 +15,13 @@ import warp as wp
 from mujoco_warp._src.types import BroadphaseFilter, BroadphaseType
 
 from mjlab.sim.config import SimulationCfg
-from mjlab.sim.fields import STATE_FIELDS, model_value, place_of, surface_shape
+from mjlab.sim.fields import (
+    STATE_FIELDS,
+    assign_field,
+    model_value,
+    place_of,
+    surface_shape,
+)
 from mjlab.sim.sizes import Sizes
 from mjlab.tensors.masks import write_where
 
@@ -149,7 +155,7 @@ class WarpFields:
         """Return an MjModel with the values of one world."""
         model = copy.copy(self.mj_model)
         for name, live in self.varied_tensors(self.varied).items():
-            _assign(model, name, live[world].cpu().numpy())
+            assign_field(model, name, live[world].cpu().numpy())
         return model
 
     def _put_model(self, kept: Mapping[str, wp.array]) -> mjw.Model:
@@ -268,17 +274,9 @@ def _with_features(model: mujoco.MjModel, varied: Iterable[str]) -> mujoco.MjMod
             value[(value == 0.0) & ~_wraps_geoms(model)] = _TINY
         elif not value.any():
             value = np.full(value.shape, _TINY)
-        _assign(shown, name, value)
+        assign_field(shown, name, value)
     mujoco.mj_setConst(shown, mujoco.MjData(shown))
     return shown
-
-
-def _assign(model: mujoco.MjModel, name: str, value: np.ndarray) -> None:
-    old = getattr(*place_of(model, name))
-    if np.shape(old):
-        old[...] = value.reshape(np.shape(old))
-    else:
-        setattr(*place_of(model, name), value.item())
 
 
 def _has_conditional_graphs(device: torch.device) -> bool:

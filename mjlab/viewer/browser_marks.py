@@ -1,7 +1,7 @@
 """Overlays (arrows, shapes and ghosts) of the selected world in the browser."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -11,13 +11,15 @@ import viser
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import Arrow, Marks, Shape, add_contacts
-from mjlab.render.overlays import ShapeKind
+from mjlab.render.overlays import Color, ShapeKind
 from mjlab.tensors.math import quat_from_matrix
 from mjlab.viewer.marks import collect_marks
 
 _HEAD_LENGTH, _HEAD_RADIUS = 3.5, 2.5
-"""Size of an arrow's head, in units of its width. Arrows shorter than their heads are
-not shown."""
+"""Size of an arrow's head, in units of its width. Short arrows have smaller heads."""
+
+_EDGED = ("box", "cylinder", "cone")
+"""Forms with sharp edges. Smooth shading would hide the edges."""
 
 
 class BrowserMarks:
@@ -39,8 +41,7 @@ class BrowserMarks:
         """Checkbox that shows contact forces."""
         for switch in (self.shows_terms, self.shows_contacts):
             switch.on_update(lambda _: on_change())
-        self._arrows: dict[float, viser.ArrowsHandle] = {}
-        self._shapes: dict[_Form, viser.BatchedMeshHandle] = {}
+        self._forms: dict[_Form, viser.BatchedMeshHandle] = {}
         self._labels: list[viser.LabelHandle] = []
 
     def update(self, env: ManagerBasedRlEnv, world: int, offset: np.ndarray) -> Marks:
@@ -58,64 +59,56 @@ class BrowserMarks:
             data = env.sim.engine.mj_data_of(world)
             mujoco.mj_forward(model, data)
             add_contacts(marks, world, model, data)
-        with self._server.atomic():
-            self._show_arrows(marks.arrows[world], offset)
-            self._show_shapes(marks.shapes[world], offset, env.sim.mj_model)
-            self._show_labels(marks, world, offset)
+        self.show(marks, world, offset, env.sim.mj_model)
         return marks
 
-    def _show_arrows(self, arrows: Sequence[Arrow], offset: np.ndarray) -> None:
-        """Show the arrows. Each width needs a separate viser object."""
-        widths: dict[float, list[Arrow]] = {}
-        for arrow in arrows:
-            if arrow.length > _HEAD_LENGTH * arrow.width:
-                widths.setdefault(arrow.width, []).append(arrow)
-        for width, handle in self._arrows.items():
-            handle.visible = width in widths
-        for width, own in widths.items():
-            pairs = np.array([(arrow.start, arrow.end) for arrow in own])
-            points = (pairs + offset).astype(np.float32)
-            if width in self._arrows:
-                self._arrows[width].points = points
-                self._arrows[width].colors = _colors(own)
-                continue
-            self._arrows[width] = self._server.scene.add_arrows(
-                f"/marks/arrows_{len(self._arrows)}",
-                points,
-                _colors(own),
-                shaft_radius=width,
-                head_radius=_HEAD_RADIUS * width,
-                head_length=_HEAD_LENGTH * width,
-            )
-
-    def _show_shapes(
-        self, shapes: Sequence[Shape], offset: np.ndarray, model: mujoco.MjModel
+    def show(
+        self, marks: Marks, world: int, offset: np.ndarray, model: mujoco.MjModel
     ) -> None:
-        forms: dict[_Form, list[Shape]] = {}
-        for shape in shapes:
-            forms.setdefault(_form(shape), []).append(shape)
-        for form, handle in self._shapes.items():
+        """Show overlays of a world instead of the previous ones.
+
+        Args:
+            marks: The overlays.
+            world: The world.
+            offset: Position of the world's origin in the browser, m, shape (3,).
+            model: The model, for meshes of ghosts.
+        """
+        parts = [part for arrow in marks.arrows[world] for part in _arrow_parts(arrow)]
+        parts += [_part(shape) for shape in marks.shapes[world]]
+        with self._server.atomic():
+            self._show_parts(parts, offset, model)
+            self._show_labels(marks, world, offset)
+
+    def _show_parts(
+        self, parts: Sequence["_Part"], offset: np.ndarray, model: mujoco.MjModel
+    ) -> None:
+        """Show the parts. Each form needs a separate viser object."""
+        forms: dict[_Form, list[_Part]] = {}
+        for part in parts:
+            forms.setdefault(part.form, []).append(part)
+        for form, handle in self._forms.items():
             handle.visible = form in forms
         for form, own in forms.items():
-            places = np.array([shape.center for shape in own])
-            matrices = torch.from_numpy(np.stack([shape.rotation for shape in own]))
+            places = np.array([part.center for part in own])
+            matrices = torch.from_numpy(np.stack([part.rotation for part in own]))
             values = {
                 "batched_positions": (places + offset).astype(np.float32),
                 "batched_wxyzs": quat_from_matrix(matrices).numpy().astype(np.float32),
-                "batched_scales": np.array(
-                    [_scale(shape) for shape in own], np.float32
-                ),
+                "batched_scales": np.array([part.scale for part in own], np.float32),
                 "batched_colors": _colors(own),
-                "batched_opacities": np.array([s.color[3] for s in own], np.float32),
             }
-            if form in self._shapes:
+            if form.is_clear:
+                opacities = [part.color[3] for part in own]
+                values["batched_opacities"] = np.array(opacities, np.float32)
+            if form in self._forms:
                 for name, value in values.items():
-                    setattr(self._shapes[form], name, value)
+                    setattr(self._forms[form], name, value)
                 continue
-            self._shapes[form] = self._server.scene.add_batched_meshes_simple(
-                f"/marks/{form.kind}_{len(self._shapes)}",
+            self._forms[form] = self._server.scene.add_batched_meshes_simple(
+                f"/marks/{form.kind}_{len(self._forms)}",
                 *_mesh(form, model),
                 **values,
+                flat_shading=form.kind in _EDGED,
                 lod="off",
                 cast_shadow=False,
             )
@@ -135,20 +128,54 @@ class BrowserMarks:
 
 
 class _Form(NamedTuple):
-    """Mesh shared by several shapes, each with a separate scale."""
+    """Mesh shared by several parts, each with a separate scale."""
 
-    kind: ShapeKind
+    kind: ShapeKind | Literal["cone"]
+    is_clear: bool
+    """Some parts are not opaque. The browser draws them after all opaque parts."""
+
     radius: float = 1.0
     half: float = 1.0
     mesh: int = -1
 
 
+class _Part(NamedTuple):
+    """Scaled mesh: a shape, or the shaft or head of an arrow."""
+
+    form: _Form
+    center: np.ndarray
+    rotation: np.ndarray
+    scale: tuple[float, float, float]
+    color: Color
+
+
+def _arrow_parts(arrow: Arrow) -> list[_Part]:
+    """Return the head of an arrow, and its shaft unless it is shorter than the head."""
+    length, rotation, color = arrow.length, arrow.rotation, arrow.color
+    head = min(_HEAD_LENGTH * arrow.width, length)
+    radius = _HEAD_RADIUS / _HEAD_LENGTH * head
+    neck, is_clear = arrow.end - head * rotation[:, 2], color[3] < 1.0
+    scale = (radius, radius, head)
+    parts = [_Part(_Form("cone", is_clear), neck, rotation, scale, color)]
+    if length > head:
+        form, center = _Form("cylinder", is_clear), 0.5 * (arrow.start + neck)
+        scale = (arrow.width, arrow.width, 0.5 * (length - head))
+        parts.append(_Part(form, center, rotation, scale, color))
+    return parts
+
+
+def _part(shape: Shape) -> _Part:
+    """Return the mesh of a shape, with its scale."""
+    return _Part(_form(shape), shape.center, shape.rotation, _scale(shape), shape.color)
+
+
 def _form(shape: Shape) -> _Form:
+    is_clear = shape.color[3] < 1.0
     if shape.kind == "capsule":  # Scaling would distort its round ends.
-        return _Form("capsule", float(shape.size[0]), float(shape.size[1]))
+        return _Form("capsule", is_clear, float(shape.size[0]), float(shape.size[1]))
     if shape.kind == "mesh":
-        return _Form("mesh", mesh=shape.mesh)
-    return _Form("ellipsoid" if shape.kind == "sphere" else shape.kind)
+        return _Form("mesh", is_clear, mesh=shape.mesh)
+    return _Form("ellipsoid" if shape.kind == "sphere" else shape.kind, is_clear)
 
 
 def _scale(shape: Shape) -> tuple[float, float, float]:
@@ -164,7 +191,10 @@ def _scale(shape: Shape) -> tuple[float, float, float]:
 
 
 def _mesh(form: _Form, model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices and faces of a form, with half sizes of 1."""
+    """Return vertices and faces of a form, with half sizes of 1.
+
+    A cone has radius and height 1, and the centre of its base at the origin.
+    """
     if form.kind == "mesh":
         first, first_face = model.mesh_vertadr[form.mesh], model.mesh_faceadr[form.mesh]
         end = first + model.mesh_vertnum[form.mesh]
@@ -174,6 +204,8 @@ def _mesh(form: _Form, model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
         made = trimesh.creation.capsule(radius=form.radius, height=2.0 * form.half)
     elif form.kind == "cylinder":
         made = trimesh.creation.cylinder(radius=1.0, height=2.0)
+    elif form.kind == "cone":
+        made = trimesh.creation.cone(radius=1.0, height=1.0)
     elif form.kind == "box":
         made = trimesh.creation.box(extents=(2.0, 2.0, 2.0))
     else:
@@ -181,7 +213,12 @@ def _mesh(form: _Form, model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(made.vertices), np.asarray(made.faces)
 
 
-def _colors(marks: Sequence[Arrow] | Sequence[Shape]) -> np.ndarray:
-    """Return colours in viser's format, shape (marks, 3), uint8."""
-    shares = np.array([mark.color[:3] for mark in marks])
-    return (255.0 * shares).round().astype(np.uint8)
+def _colors(parts: Sequence[_Part]) -> np.ndarray:
+    """Return colours in viser's format, shape (parts, 3), uint8.
+
+    viser passes the colours of a batch to three.js as linear values, not as sRGB.
+    """
+    shares = np.array([part.color[:3] for part in parts])
+    curved = ((shares + 0.055) / 1.055) ** 2.4
+    linear = np.where(shares <= 0.04045, shares / 12.92, curved)
+    return (255.0 * linear).round().astype(np.uint8)

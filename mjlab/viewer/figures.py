@@ -22,6 +22,10 @@ _HEIGHT = 75
 _MARGIN = 0.1
 """Space above and below a curve, as a fraction of its range."""
 
+_TITLE = 200
+"""Length of a title, padded with zeros: MuJoCo 4.0 also draws the rest of an earlier,
+longer title."""
+
 _FLATTEST = 1e-3
 """Minimum range of a curve, relative to its values, or to 1 if they are smaller."""
 
@@ -61,18 +65,22 @@ class TermFigures:
         number = len(self._values)
         if not number:
             for name, figure in zip(self._names, self._figures, strict=True):
-                figure.title, figure.linepnt[0] = name, 0
+                figure.title, figure.linepnt[0] = _title(name), 0
             return
         times = self._step_dt * np.arange(1 - number, 1)
         curves = np.stack(self._values, axis=1)
         for name, figure, curve in zip(self._names, self._figures, curves, strict=True):
             last = curve[-1] + 0.0  # Avoid minus zero.
-            figure.title = f"{name} {last:+.2g}"
+            figure.title = _title(f"{name} {last:+.2g}")
             figure.linepnt[0] = number
             figure.linedata[0, : 2 * number] = np.stack((times, curve), axis=1).ravel()
             low, high = float(curve.min()), float(curve.max())
             margin = _MARGIN * max(high - low, _FLATTEST * max(abs(high), 1.0))
             figure.range[1] = low - margin, high + margin
+
+
+def _title(text: str) -> str:
+    return text[:_TITLE].ljust(_TITLE, "\0")
 
 
 def _empty(seconds: float) -> mujoco.MjvFigure:

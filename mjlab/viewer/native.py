@@ -11,14 +11,17 @@ import numpy as np
 import torch
 
 from mjlab.render import Marks, add_contacts, color_muscles
+from mjlab.render.canvas import place_lights, widen_shadows
 from mjlab.render.neighbours import Neighbourhood
 from mjlab.render.offscreen import (
     aim,
+    brighten,
     followed_body,
     scene_option,
     set_field_of_view,
     view_distance,
 )
+from mjlab.sim.fields import assign_field, model_value
 from mjlab.viewer.figures import TermFigures
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import SPEEDS, Player, ViewerError
@@ -77,6 +80,8 @@ class NativeViewer:
         self._model = env.sim.engine.mj_model_of(self.world)
         self._data = env.sim.engine.mj_data_of(self.world)
         set_field_of_view(self._model, env.cfg.viewer)
+        brighten(self._model)
+        widen_shadows(self._model)
         viewer = importlib.import_module("mujoco.viewer")
         self._window: Any = viewer.launch_passive(
             self._model,
@@ -117,14 +122,18 @@ class NativeViewer:
         env, world = self.player.env, self.world
         if world != self._shown_world:
             self._show(world)
+        model = env.sim.engine.mj_model_of(world)
         fresh = env.sim.engine.mj_data_of(world)
-        mujoco.mj_forward(self._model, fresh)
+        mujoco.mj_forward(model, fresh)
         marks = collect_marks(env, (world,)) if self.shows_marks else Marks((world,))
         if self._contacts:
-            add_contacts(marks, world, self._model, fresh)
+            add_contacts(marks, world, model, fresh)
         neighbours = self._neighbours.take() if self.shows_neighbours else []
         with self._window.lock():
+            for field in env.sim.engine.variable_fields:
+                assign_field(self._model, field, model_value(model, field))
             mujoco.mj_copyData(self._data, self._model, fresh)
+            place_lights(self._model, self._data, self._window.cam.lookat)
             color_muscles(self._model, fresh)
             scene = self._window.user_scn
             scene.ngeom = 0

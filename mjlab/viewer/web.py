@@ -1,6 +1,5 @@
 """Viewer in a browser of this machine."""
 
-import math
 import time
 from typing import Any
 
@@ -36,6 +35,7 @@ from mjlab.viewer.teleop import TeleopPolicy
 
 _FRAME_S = 1.0 / 30.0
 _PANEL_S = 1.0 / 8.0
+_WORLD_BODY = 0
 
 
 class WebViewer:
@@ -76,10 +76,10 @@ class WebViewer:
         self._set_look(env.cfg.viewer)
         # By default mjviser tracks the first body that is not fixed, which can be a
         # static base while the robot slides away (0.0.14 has no public option for
-        # this).
-        followed = followed_body(model, env.scene, env.cfg.viewer)
-        if followed is not None:
-            self.scene._tracked_body_id = followed
+        # this). The world body represents the look-at point of a fixed camera.
+        self.scene._tracked_body_id = (
+            followed_body(model, env.scene, env.cfg.viewer) or _WORLD_BODY
+        )
         self._planes = add_backdrop(self.server, model)
         world = min(env.cfg.viewer.world, self.num_shown - 1)
         self.page = Page(self.server, player, world, self._ask_to_draw)
@@ -137,6 +137,7 @@ class WebViewer:
         sim = self.player.env.sim
         offsets = self._offsets()[:, None]
         positions = self._shown("xpos") + offsets
+        positions[:, _WORLD_BODY] = self.player.env.cfg.viewer.lookat
         rotations = self._shown("xmat").reshape(self.num_shown, -1, 3, 3)
         arguments: dict[str, Any] = {}
         if sim.mj_model.nmocap:
@@ -186,9 +187,7 @@ class WebViewer:
                 camera_elevation=-view.elevation,
             )
             self.scene.create_groups_gui()
-        if view.fovy is not None:
-            # After mjviser's function, which sets its own field of view.
-            self.server.on_client_connect(self._set_field_of_view)
+        self._set_field_of_view(float(model.vis.global_.fovy))
         with tabs.add_tab("Overlays", icon=viser.Icon.EYE):
             self.scene.create_overlay_gui()
 
@@ -199,10 +198,13 @@ class WebViewer:
         self.scene.show_convex_hull = False  # Its setter applies the groups.
         self.server.scene.configure_default_lights(cast_shadow=view.enable_shadows)
 
-    def _set_field_of_view(self, client: viser.ClientHandle) -> None:
-        fovy = self.player.env.cfg.viewer.fovy
-        if fovy is not None:
-            client.camera.fov = math.radians(fovy)
+    def _set_field_of_view(self, fovy: float) -> None:
+        """Set mjviser's slider, which also sets the cameras of new visitors."""
+        # mjviser 0.0.14 has no public option for this.
+        inputs = self.server.gui._gui_input_handle_from_uuid.values()
+        (slider,) = (each for each in inputs if each.label == "FOV (°)")
+        slider.min, slider.max = min(slider.min, fovy), max(slider.max, fovy)
+        slider.value = fovy
 
     def _add_controls(self, policies: PolicyMenu | None) -> None:
         server, player, page = self.server, self.player, self.page

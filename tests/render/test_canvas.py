@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.render.canvas import _light
+from mjlab.render.canvas import place_lights
 from mjlab.render.framing import FollowingCamera, Subject
 from mjlab.render.offscreen import tile
 from mjlab.render.video import _even
@@ -28,7 +28,7 @@ def test_a_distant_light_shines_on_the_cameras_target() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     lookat = np.array([10.0, -5.0, 0.5])
-    _light(model, data, lookat)
+    place_lights(model, data, lookat)
     # The camera looks forward and down, so it is behind and above, at 0.4 extents.
     wanted = lookat + 1.2 * np.array([-0.6, 0.0, 0.8])
     assert data.light_xpos[0] == pytest.approx(wanted)

@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
+from mjlab.render.gl import open_context
 from mjlab.viewer import Player
 from mjlab.viewer.figures import HISTORY, TermFigures
 from mjlab.viewer.native import NativeViewer
@@ -159,6 +160,35 @@ def test_keys_hide_marks_and_neighbours(viewer: NativeViewer) -> None:
     assert scene.ngeom == 0 and not viewer.shows_marks
 
 
+def test_the_window_draws_the_model_of_the_shown_world(viewer: NativeViewer) -> None:
+    sim, green = viewer.player.env.sim, (0.0, 1.0, 0.0, 1.0)
+    sim.expand("geom_rgba", "body_mass")
+    base = sim.mj_model.body("robot/base")
+    box = base.geomadr[0]
+    sim.model.geom_rgba[1, box] = torch.tensor(green)
+    sim.model.body_mass[1, base.id] = 9.0
+    for key, color, mass in ((46, green, 9.0), (44, (1.0, 0.0, 0.0, 1.0), 3.0)):
+        viewer.press(key)
+        viewer.draw()
+        assert tuple(viewer._model.geom_rgba[box]) == color
+        assert viewer._model.body("robot/base").mass == mass
+
+
+def test_light_and_shadows_of_the_window_are_those_of_videos(
+    viewer: NativeViewer,
+) -> None:
+    """MuJoCo renders shadows only near the position of a directional light."""
+    original, vis = viewer.player.env.sim.mj_model, viewer._model.vis
+    data, camera = viewer._data, viewer._window.cam
+    for lookat in ((0.0, 0.0, 1.0), (50.0, -20.0, 1.0)):
+        camera.lookat[:] = lookat
+        viewer.draw()
+        away = 0.4 * original.stat.extent * data.light_xdir[0]
+        np.testing.assert_allclose(data.light_xpos[0], lookat - away)
+    assert vis.map.shadowclip > original.vis.map.shadowclip
+    assert (vis.headlight.diffuse > original.vis.headlight.diffuse).all()
+
+
 def test_a_figure_shows_the_last_values_of_a_term() -> None:
     figures = TermFigures(["a", "b"], 0.5)
     for step in range(HISTORY + 10):
@@ -179,6 +209,32 @@ def test_a_figure_shows_the_last_values_of_a_term() -> None:
     assert titles == ["a +0", "b +0"]
     figures.clear()
     assert figures.placed(mujoco.MjrRect(0, 0, 1000, 600))[0][1].linepnt[0] == 0
+
+
+def drawn(figure: mujoco.MjvFigure) -> np.ndarray:
+    """Return the pixels of a figure."""
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    gl, context = open_context(400, 75, lambda: mujoco.MjrContext(model, 100))
+    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+    place, pixels = mujoco.MjrRect(0, 0, 400, 75), np.empty((75, 400, 3), np.uint8)
+    mujoco.mjr_figure(place, figure, context)
+    mujoco.mjr_readPixels(pixels, None, place, context)
+    context.free()
+    gl.free()
+    return pixels
+
+
+def test_a_short_title_replaces_a_longer_one(renderer_works) -> None:
+    pictures = []
+    for first in (-0.00031, 0.0):
+        figures = TermFigures(["foot"], 0.5)
+        for value in (first, 0.0):
+            figures.record([value])
+            ((_, figure),) = figures.placed(mujoco.MjrRect(0, 0, 1000, 600))
+        figure.linepnt[0], figure.range[1] = 0, (0.0, 1.0)
+        pictures.append(drawn(figure))
+    assert pictures[0].any()
+    np.testing.assert_array_equal(*pictures)
 
 
 @pytest.mark.parametrize("number", [1, 8, 16, 40])

@@ -1,5 +1,6 @@
 """Players and viewers: stepping, requests of a page, and access."""
 
+import math
 import re
 import socket
 import sys
@@ -9,14 +10,16 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mujoco
+import numpy as np
 import pytest
 import torch
 
 import mjlab.viewer
-from mjlab.envs import ManagerBasedRlEnv, RandomPolicy, ZeroPolicy
+from mjlab.envs import ManagerBasedRlEnv, RandomPolicy, ViewerCfg, ZeroPolicy
 from mjlab.render import Marks
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.muscle import WalkW18Cfg
@@ -471,19 +474,99 @@ def test_drawing_the_page_changes_no_bit_of_the_simulation(page):
     assert marks.arrows[0], "nothing was drawn"
 
 
-def test_arrows_of_the_page_have_their_own_widths(page):
-    marks, here = Marks((0,)), torch.zeros(3).numpy()
-    for width, length in ((0.004, 0.5), (0.02, 0.5), (0.02, 0.6), (0.03, 0.05)):
-        marks.add_arrow(0, (0.0, 0.0, 0.0), (length, 0.0, 0.0), width=width)
-    page.marks._show_arrows(marks.arrows[0], here)
-    shown = page.marks._arrows
-    assert {width: len(handle.points) for width, handle in shown.items()} == {
-        0.004: 1,
-        0.02: 2,
-    }, "The last arrow is shorter than its head."
-    assert [handle.shaft_radius for handle in shown.values()] == [0.004, 0.02]
-    page.marks._show_arrows(marks.arrows[0][:1], here)
-    assert [handle.visible for handle in shown.values()] == [True, False]
+def test_arrows_of_the_page_end_at_their_tips():
+    """Short arrows have smaller heads, and no shaft."""
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer.browser_marks import _arrow_parts, _mesh
+
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    for width, length in ((0.004, 0.5), (0.02, 0.5), (0.03, 0.05)):
+        marks = Marks((0,))
+        marks.add_arrow(0, (1.0, 2.0, 3.0), (1.0, 2.0 - length, 3.0), width=width)
+        parts = _arrow_parts(marks.arrows[0][0])
+        corners = np.concatenate(
+            [
+                part.center + _mesh(part.form, model)[0] * part.scale @ part.rotation.T
+                for part in parts
+            ]
+        )
+        assert corners[:, 1].max() == pytest.approx(2.0)
+        assert corners[:, 1].min() == pytest.approx(2.0 - length)
+        kinds = [part.form.kind for part in parts]
+        assert kinds == (["cone"] if length < 3.5 * width else ["cone", "cylinder"])
+        if len(parts) == 2:
+            assert parts[1].scale[:2] == (width, width)
+
+
+def test_marks_of_the_page_have_their_opacity(page):
+    """Opaque and transparent marks need separate batches, because a transparent batch
+    hides marks of other transparent batches behind it."""
+    marks = Marks((0,))
+    for x, alpha in ((0.0, 1.0), (1.0, 0.25)):
+        color = (1.0, 0.5, 0.0, alpha)
+        marks.add_box(0, (x, 0.0, 0.0), (0.1, 0.1, 0.1), color=color)
+        marks.add_arrow(0, (x, 0.0, 0.0), (x, 0.0, 1.0), color=color)
+    page.marks.show(marks, 0, np.zeros(3), page.scene.mj_model)
+    shown = {
+        (form.kind, form.is_clear): handle.batched_opacities
+        for form, handle in page.marks._forms.items()
+    }
+    assert sorted(shown) == sorted(
+        (kind, clear) for kind in ("box", "cone", "cylinder") for clear in (False, True)
+    )
+    for (_, is_clear), opacities in shown.items():
+        if is_clear:
+            assert opacities == pytest.approx(np.array([0.25]))
+        else:
+            assert opacities is None, "three.js draws it with the opaque objects."
+    page.marks.show(Marks((0,)), 0, np.zeros(3), page.scene.mj_model)
+    assert not any(handle.visible for handle in page.marks._forms.values())
+
+
+def test_colours_of_the_pages_marks_are_linear(page):
+    """0.5 in sRGB is 0.214 of the light, as IEC 61966-2-1 defines."""
+    marks = Marks((0,))
+    marks.add_sphere(0, (0.0, 0.0, 0.0), 0.1, color=(1.0, 0.5, 0.02, 1.0))
+    page.marks.show(marks, 0, np.zeros(3), page.scene.mj_model)
+    (handle,) = page.marks._forms.values()
+    assert handle.batched_colors.tolist() == [[255, 55, 0]]
+
+
+@pytest.mark.parametrize(("fovy", "expected"), [(30.0, 30.0), (5.0, 5.0), (None, 45.0)])
+def test_a_new_visitor_has_the_field_of_view_of_the_configuration(fovy, expected):
+    """viser runs functions of a new connection in threads, in any order."""
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer import WebViewer
+
+    env = cartpoles()
+    env.cfg.viewer = ViewerCfg(fovy=fovy)
+    viewer = WebViewer(make_player(env)[0], port=0)
+    try:
+        visitor: Any = SimpleNamespace(camera=SimpleNamespace())
+        for welcome in reversed(viewer.server._client_connect_cb):
+            welcome(visitor)
+        assert math.degrees(visitor.camera.fov) == pytest.approx(expected)
+        inputs = viewer.server.gui._gui_input_handle_from_uuid.values()
+        slider: Any = next(each for each in inputs if each.label.startswith("FOV"))
+        assert slider.value == expected and slider.min <= expected
+    finally:
+        viewer.close()
+
+
+def test_the_page_looks_at_the_point_of_a_fixed_camera():
+    """The page's camera looks at its origin, so the scene moves the other way."""
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer import WebViewer
+
+    env = cartpoles()
+    env.cfg.viewer = ViewerCfg(lookat=(1.0, 2.0, 0.5))
+    viewer = WebViewer(make_player(env)[0], port=0)
+    try:
+        viewer.draw()
+        place = viewer.scene.fixed_bodies_frame.position
+        assert place == pytest.approx((-1.0, -2.0, -0.5))
+    finally:
+        viewer.close()
 
 
 @pytest.mark.slow
