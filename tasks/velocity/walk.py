@@ -458,7 +458,7 @@ def learner(
         robot: The robot.
         model: Networks with the robot's symmetry. None uses ordinary networks.
     """
-    iterations = 600 if is_biped(robot) else 400
+    iterations = 1200 if is_biped(robot) else 700
     entropy = 0.001 if is_biped(robot) else 0.005
     if model is None:
         agent = rl.velocity_rl(
