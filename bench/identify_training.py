@@ -51,7 +51,7 @@ def main() -> None:
     for draw in args.draws:
         figures["robots"].append(compare(draw, args))
         path = save(args.name, {k: v for k, v in figures.items() if k != "name"})
-    print(f"saved {path}")
+        print(f"saved {path}")
 
 
 def compare(draw: int, args: argparse.Namespace) -> dict[str, Any]:
