@@ -15,10 +15,11 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy, Rollout
 from mjlab.gait.commands import COMMANDS, Command, Figures
+from mjlab.gait.legs import leg_length
 from mjlab.gait.limits import AS_TRAINED, QUIET
 from mjlab.gait.motion import GRAVITY, LeggedMotion, measure
 from mjlab.gait.recorder import SampleBuffer, body_motion, foot_motion
-from mjlab.gait.size import leg_length, relative_size, scaled
+from mjlab.gait.size import relative_size, scaled
 from mjlab.managers import EventTermCfg, MetricsTermCfg
 from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg
 from mjlab.sensor import ContactSensorCfg

@@ -8,8 +8,9 @@ import pytest
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.gait.commands import COMMANDS
+from mjlab.gait.legs import leg_length
 from mjlab.gait.limits import BIPED, LARGE_ERRORS, QUADRUPED, QUIET, limits_of
-from mjlab.gait.size import leg_length, relative_size, scaled, scaled_name
+from mjlab.gait.size import relative_size, scaled, scaled_name
 from mjlab.gait.walk import need_legs, quiet
 from mjlab.sensor import ContactSensor
 from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityGo1FlatCfg
