@@ -56,7 +56,7 @@ def main() -> None:
         "task_lines": len((folder / task).read_text("utf-8").splitlines()),
         "findings": findings(found),
         "minutes": round(minutes, 2),
-        "training": last_row(folder),
+        "training": last_row(folder / "logs" / Path(task).stem),
         **gait,
     }
     print(f"saved {save(f'adopt/{args.name}', figures)}; film {folder / film}")
@@ -104,9 +104,9 @@ def findings(output: str) -> list[str]:
     return [line.strip(" -") for line in before.splitlines() if line.startswith("  - ")]
 
 
-def last_row(folder: Path) -> dict[str, Any]:
-    """Return steps, seconds and return at the end of the newest training."""
-    path = max(folder.rglob("metrics.jsonl"), key=lambda path: path.stat().st_mtime)
+def last_row(runs: Path) -> dict[str, Any]:
+    """Return steps, seconds and return at the end of the newest run."""
+    path = runs / "latest" / "metrics.jsonl"
     row = json.loads(path.read_text("utf-8").splitlines()[-1])
     names = ("iteration", "Train/env_steps", "Perf/seconds", "Train/mean_reward")
     return {name: row[name] for name in names if name in row}
