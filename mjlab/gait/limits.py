@@ -84,7 +84,7 @@ QUADRUPED: dict[str, Limit] = {
 
 The limits admit the policies that shipped in November 2026 (Velocity-Go1-Flat and
 Velocity-Go1). These have more flight than animals. Robots with more legs have the same
-limits, with a vibration per leg.
+limits, except that the limit of the vibration is proportional to the number of legs.
 """
 
 QUADRUPED_SLOW = QUADRUPED | {
@@ -117,10 +117,11 @@ SIZE_EXPONENTS = {
     "mean_linear_error": 0.5,
     "vibration": -1.5,
 }
-"""Powers of the relative size by which limits change; see `mjlab.gait.size`.
+"""Exponents by metric: a limit is multiplied by the relative size to this power.
 
-Vibration is a change of joint acceleration, so it is proportional to a time to the
-power of -3.
+Times are proportional to the square root of the leg length (`mjlab.gait.size`).
+Vibration has the dimension of a jerk, which is inversely proportional to the cube of a
+time.
 """
 
 FALLS = Limit(high=0.0)

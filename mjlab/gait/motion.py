@@ -315,10 +315,11 @@ def _phases(steps: list[list[FootSteps]]) -> list[float] | None:
 def _diagonal_lag(
     phases: list[float] | None, left: Array, right: Array
 ) -> float | None:
-    """Return the largest phase lag between feet that step together in a trot.
+    """Return the largest phase difference within two groups of feet, in strides.
 
-    In strides. The feet are diagonal, and for six legs the tripods: from front to back,
-    left and right alternate. None without phases, or for unequal numbers of feet.
+    The groups are the diagonal pairs of a quadruped and the tripods of a hexapod. The
+    difference is 0 for a trot and for a tripod gait. Return None if the phases are
+    undefined, or if the robot has more feet on one side than on the other.
     """
     if phases is None or len(left) != len(right):
         return None

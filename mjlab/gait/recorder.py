@@ -67,7 +67,7 @@ class foot_motion(SampleBuffer):
         self._sensor = sensor
         model = env.sim.mj_model
         self.by_geom: bool = cfg.params["by_geom"]
-        """Whether the feet are geoms instead of bodies."""
+        """True if the feet are geoms, False for bodies."""
         found = model.geom if self.by_geom else model.body
         self.ids: list[int] = [found(foot).id for foot in sensor.primary_names]
         """Ids of the feet in the model."""

@@ -134,7 +134,7 @@ def tracking_table(worlds: Worlds) -> Table:
 
 
 def _told(command: str, figures: Figures) -> str:
-    """Return the name of a command with the speed of the robot that was measured."""
+    """Return the name of a command with the speed that the robot was told."""
     return scaled_name(command, relative_size(figures))
 
 
