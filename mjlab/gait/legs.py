@@ -6,7 +6,9 @@ import mujoco
 import numpy as np
 
 
-def leg_length(model: mujoco.MjModel, feet: Sequence[int], *, geoms: bool) -> float:
+def leg_length(
+    model: mujoco.MjModel, feet: Sequence[int], *, geoms: bool
+) -> float | None:
     """Return the mean height of the hips above the feet in the initial pose, m.
 
     The hip of a foot is the first joint of the longest chain of bodies that ends in
@@ -15,7 +17,10 @@ def leg_length(model: mujoco.MjModel, feet: Sequence[int], *, geoms: bool) -> fl
     Args:
         model: Compiled model; its first keyframe is the initial pose, if it has one.
         feet: Ids of the feet.
-        geoms: Whether the ids are those of geoms instead of bodies.
+        geoms: True if `feet` are ids of geoms, False for ids of bodies.
+
+    Returns:
+        None if no foot has a joint of its own.
     """
     data = mujoco.MjData(model)
     if model.nkey:
@@ -31,7 +36,7 @@ def leg_length(model: mujoco.MjModel, feet: Sequence[int], *, geoms: bool) -> fl
         if hip is not None:
             anchor = data.xanchor[model.body_jntadr[hip]]
             heights.append(anchor[2] - places[foot][2])
-    return float(np.mean(heights)) if heights else 0.0
+    return float(np.mean(heights)) if heights else None
 
 
 def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:

@@ -19,23 +19,24 @@ def relative_size(figures: Figures) -> float:
     """Return the leg length relative to the reference robot, at most 1.
 
     Args:
-        figures: Gait metrics. Without a leg length, the size is 1.
+        figures: Gait metrics. If the leg length is missing or undefined, the relative
+            leg length is 1.
     """
     length = figures.get("leg_length")
-    if not isinstance(length, float) or length <= 0.0:
+    if not isinstance(length, float):
         return 1.0
     reference = BIPED_LEG if figures.get("feet") == 2 else OTHER_LEG
     return min(1.0, length / reference)
 
 
 def scaled(commands: Mapping[str, Command], size: float) -> dict[str, Command]:
-    """Return commands with the speeds for a robot of a relative size, by name."""
+    """Return commands by name, with speeds multiplied by the square root of `size`."""
     by = math.sqrt(size)
     return {name: (by * x, by * y, yaw) for name, (x, y, yaw) in commands.items()}
 
 
 def scaled_name(command: str, size: float) -> str:
-    """Return the name of a command with the speed of a robot of a relative size."""
+    """Return the name of a command with its scaled speed, such as "forward 0.73"."""
     direction, _, speed = command.rpartition(" ")
     if size == 1.0 or not direction or direction.startswith("turn"):
         return command
