@@ -14,9 +14,9 @@ from mjlab.spec import torque_limits
 from mjlab.tasks.robots.robot import Motor
 
 ERROR_AT_LIMIT, BIPED_ERROR_AT_LIMIT = 1.5, 0.5
-"""Position error at which a motor reaches its torque limit, rad or m. Two legs carry
-more weight each than four: with soft motors, the reference gait of a biped does not
-lift its feet."""
+"""Position error at which a motor reaches its torque limit, rad or m. Bipeds need
+stiffer motors, because each leg carries more weight. With 1.5 rad, the joint targets of
+the reference gait do not lift the feet."""
 
 FASTEST = 10.0
 """Largest natural frequency of the position loop, Hz. Standing can need more."""
@@ -25,9 +25,9 @@ SAG = 0.2
 """Largest position error of a motor that carries the standing robot, rad or m."""
 
 BIPED_LAG = 0.064
-"""Largest velocity gain of a biped's motor, as a multiple of its position gain, s: that
-of the Unitree G1's motors. With critical damping, a soft motor with the inertia of a
-leg is too slow for the swing of a step."""
+"""Largest ratio of velocity gain to position gain of a biped's motor, s. The motors of
+the Unitree G1 have this ratio. A critically damped motor that moves a whole leg would
+be too slow to swing the leg within a step."""
 
 _SHARE, _ANKLE_SHARE, _MOST_SHARE = 0.5, 0.2, 2.0
 """Torque limits as fractions of weight times leg length: assumed for a leg joint,
@@ -212,8 +212,10 @@ def _motor(
 
     The stiffness gives the torque limit at the position error `ERROR_AT_LIMIT`, but the
     natural frequency is at most `FASTEST`. Standing takes precedence over both: the
-    stiffness is at least `least`, N m/rad, up to the torque limit at `SAG`. The damping
-    is critical, but the velocity gain of a biped is limited by `BIPED_LAG`.
+    stiffness is at least `least`, N m/rad, up to the torque limit at `SAG`.
+
+    The damping ratio is 1. For a biped it is smaller where the velocity gain would
+    exceed `BIPED_LAG` times the position gain.
     """
     error = BIPED_ERROR_AT_LIMIT if biped else ERROR_AT_LIMIT
     lag = BIPED_LAG if biped else math.inf

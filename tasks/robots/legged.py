@@ -39,8 +39,8 @@ class LeggedRobot(Robot):
     """Robot with the data that walking tasks need; create it with `legged_robot`."""
 
     clock: tuple[int, ...] = ()
-    """Half of the stride in which each foot steps, 0 or 1, in the order of the model:
-    contact sensors have this order."""
+    """For each foot, the half of the stride in which it steps, 0 or 1. The feet have
+    the same order as in the model, and as in the output of the contact sensor."""
 
     acted: tuple[str, ...] = ()
     """Patterns of the joints that the policy moves."""
