@@ -31,6 +31,11 @@ _STRAIGHTER = (0.8, 0.9)
 """Values of `Overrides.bent` that are tried if a robot with four or more legs sinks in
 the default stance."""
 
+_SHORT_LINK = 0.02
+"""Length below which a link without geoms is not drawn, m."""
+
+_LINK_COLOR = (0.55, 0.58, 0.62, 1.0)
+
 _SENSORS = ("imu_ang_vel", "imu_lin_vel", "imu_upvector", "root_angmom")
 
 
@@ -315,6 +320,7 @@ def _edit(
             dof = posed.model.joint(joint.name).dofadr[0]
             joint.armature = posed.model.dof_armature[dof]
     _collide(spec, posed, legs, notes)
+    _draw_bare_links(spec, posed.model, legs, notes)
     taken = {frozenset((one.bodyname1, one.bodyname2)) for one in spec.excludes}
     for first, second in closed:
         if frozenset((first, second)) not in taken:
@@ -352,6 +358,45 @@ def _collide(
         notes.repaired(
             f"The feet have no geom that collides: {listed(silent)}.",
             "Switched on the contacts of these geoms.",
+        )
+
+
+def _draw_bare_links(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, legs: Sequence[Leg], notes: Notes
+) -> None:
+    """Add visual capsules to bodies without a visible geom, so that videos show them.
+
+    The capsules connect the origin of the body with its child bodies and its sole.
+    They have no mass and no contacts.
+    """
+    seen = {int(b) for b in model.geom_bodyid[model.geom_group <= 2]}
+    ends: dict[str, list[np.ndarray]] = {}
+    for body in range(2, model.nbody):
+        parent = int(model.body_parentid[body])
+        ends.setdefault(model.body(parent).name, []).append(model.body_pos[body])
+    for leg in legs:
+        ends.setdefault(leg.foot, []).append(np.asarray(leg.sole))
+    drawn = []
+    for name, points in ends.items():
+        long = [end for end in points if np.linalg.norm(end) > _SHORT_LINK]
+        if model.body(name).id in seen or not long:
+            continue
+        for end in long:
+            spec.body(name).add_geom(
+                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+                fromto=(0.0, 0.0, 0.0, *end),
+                size=(max(0.01, 0.1 * float(np.linalg.norm(end))), 0.0, 0.0),
+                mass=0.0,
+                contype=0,
+                conaffinity=0,
+                group=2,
+                rgba=_LINK_COLOR,
+            )
+        drawn.append(name)
+    if drawn:
+        notes.changes.append(
+            "Added capsules without mass and contacts, which show in videos, to "
+            f"{listed(drawn)}: these bodies had no visible geom."
         )
 
 

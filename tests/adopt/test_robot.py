@@ -132,6 +132,28 @@ def test_the_written_model_has_the_sensors_of_the_walking_tasks(two):
     assert model.site("left_shank_sole").bodyid == model.body("left_shank").id
 
 
+def test_links_without_a_visible_geom_get_capsules_without_mass_and_contact(
+    folder, two
+):
+    """The thighs keep their geom in a group that videos do not show, with its mass."""
+    text = (folder / "point.xml").read_text()
+    length = 'size="0.03" mass="1"'
+    hidden = text.replace(length, f'{length} group="3"')
+    assert hidden.count("group") == 2
+    (folder / "hidden.xml").write_text(hidden)
+    robot = adopt(folder / "hidden.xml")
+    model, plain = robot.spec.compile(), two.spec.compile()
+    added = [i for i in range(model.ngeom) if model.geom_group[i] == 2]
+    bodies = {model.body(int(model.geom_bodyid[i])).name for i in added}
+    assert bodies == {"left_thigh", "right_thigh"}
+    assert model.ngeom == plain.ngeom + 2
+    assert not model.geom_contype[added].any()
+    assert not model.geom_conaffinity[added].any()
+    assert np.array_equal(model.body_mass, plain.body_mass)
+    assert np.array_equal(model.body_inertia, plain.body_inertia)
+    assert any("left_thigh" in line for line in robot.notes.changes)
+
+
 def test_the_stance_of_our_go1_is_found_without_its_names(tmp_path):
     """Our own file has no torque limits and no armature; its stance is a crouch."""
     robot = adopt(GO1_XML)
