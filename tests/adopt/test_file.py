@@ -13,6 +13,7 @@ SHANK = '<geom type="capsule" fromto="0 0 0 0 0 -0.28" size="0.02" mass="0.5"/>'
 KNEE = '<joint name="left_knee" axis="0 1 0" range="0.0 2.3" armature="0.01"/>'
 TOE = """<geom name="left_toe" type="sphere" pos="0 0 -0.3" size="0.03"
               mass="0.1"/>"""
+BOX = '<geom type="box" size="0.06 0.1 0.1" pos="0 0 0.1" mass="6"/>'
 FREE = '<freejoint name="root"/>'
 MESH = '<mesh name="shin" file="shin.stl"/>'
 
@@ -195,6 +196,10 @@ REPAIRED = {
         changed('ctrlrange="-40 40"', 'ctrlrange="-0.5 0.5"'),
         "is too small to hold the stance",
     ),
+    "inertia of a small ball": (
+        changed(BOX, inertial("6", 'diaginertia="0.002 0.002 0.002"') + BOX),
+        "The inertia of 'pelvis' is implausible: at most 0.002 kg m2",
+    ),
     "base on its side": (
         changed('pos="0 0 0.65">', 'pos="0 0 0.65" euler="1.57 0 0">'),
         "'pelvis' is tilted in the file",
@@ -251,6 +256,17 @@ def test_a_balanced_inertia_has_the_mean_of_its_moments(tmp_path):
     file.write_text(with_shank(inertial(inertia='diaginertia="1 .1 .1"')))
     model = read_spec(file, Notes()).compile()
     assert np.allclose(model.body("left_shank").inertia, (1.0 + 0.1 + 0.1) / 3.0)
+
+
+def test_a_far_too_small_inertia_becomes_that_of_the_bounding_box(tmp_path):
+    file = tmp_path / "robot.xml"
+    file.write_text(
+        changed(BOX, inertial("6", 'diaginertia="0.002 0.002 0.002"') + BOX)
+    )
+    model = read_spec(file, Notes()).compile()
+    long, short = 6.0 / 12.0 * (0.2**2 + 0.2**2), 6.0 / 12.0 * (0.12**2 + 0.2**2)
+    found = sorted(model.body("pelvis").inertia)
+    assert found == pytest.approx([short, short, long])
 
 
 def test_the_floor_and_its_contact_pairs_are_removed(tmp_path):
