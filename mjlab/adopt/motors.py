@@ -21,8 +21,13 @@ the reference gait do not lift the feet."""
 FASTEST = 10.0
 """Largest natural frequency of the position loop, Hz. Standing can need more."""
 
-SAG = 0.2
-"""Largest position error of a motor that carries the standing robot, rad or m."""
+SAG = 0.12
+"""Largest position error of a motor that carries the standing robot, rad or m. The Go1
+has 0.14. With 0.2 rad, a heavy robot sinks to its knees without a policy."""
+
+_TIPPING = 1.9
+"""Stiffness of the hips of a robot with four or more legs, relative to the stiffness
+below which the robot tips over. The Go1 has 1.8."""
 
 BIPED_LAG = 0.064
 """Largest ratio of velocity gain to position gain of a biped's motor, s. The motors of
@@ -33,9 +38,9 @@ _SHARE, _ANKLE_SHARE, _MOST_SHARE = 0.5, 0.2, 2.0
 """Torque limits as fractions of weight times leg length: assumed for a leg joint,
 assumed for a joint below the knee, and largest plausible."""
 
-_ARMATURE = 2e-4
-"""Armature that is assumed if the file has none, kg m2 per N m of torque limit. Motors
-of the Unitree G1 and Go1 have 1.2e-4 to 2.1e-4."""
+_ARMATURE, _LEAST_ARMATURE = 2e-4, 1e-4
+"""Armature that is assumed, and the least accepted one, kg m2 per N m of torque limit.
+Motors of the Unitree G1 and Go1 have 1.2e-4 to 2.1e-4."""
 
 
 def find_motors(
@@ -60,7 +65,7 @@ def find_motors(
     limits |= {joint: _assumed(posed, legs, joint) for joint in missing}
     limits |= {joint: limit for joint, limit in (effort or {}).items()}
     chosen = {joint: limit for joint, limit in limits.items() if limit is not None}
-    bare = add_armature(posed.model, chosen)
+    light = add_armature(posed.model, chosen)
     inertia, load = effective_inertia(posed), standing_torques(posed, legs)
     least = {joint: abs(load[joint]) / SAG for joint in chosen}
     for joint in _hips(legs) if len(legs) >= 4 else ():
@@ -78,10 +83,10 @@ def find_motors(
             f"weight, such as {motors[missing[0]].effort_limit:.3g} N m for "
             f"{missing[0]!r} (--effort JOINT=NM)."
         )
-    if bare:
+    if light:
         notes.changes.append(
-            f"Added an armature to {listed(bare)}, which had none: {_ARMATURE:g} kg m2 "
-            "per N m of torque limit."
+            f"Raised the armature of {listed(light)}, which was 0 or too small for the "
+            f"motor, to {_ARMATURE:g} kg m2 per N m of torque limit."
         )
     _note_gains(motors, legs, notes)
     weak = [
@@ -147,16 +152,19 @@ def standing_torques(posed: Posed, legs: Sequence[Leg]) -> dict[str, float]:
 
 
 def add_armature(model: mujoco.MjModel, limits: Mapping[str, float]) -> list[str]:
-    """Set the armature of joints that have none, in place; return their names.
+    """Set the armature of joints with too little of it, in place; return their names.
 
     Without a rotor's inertia, the last link of a chain is so light that only low gains
-    are stable.
+    are stable, and that its foot bounces and sinks into the ground: MuJoCo's contacts
+    are as soft as the foot is light.
     """
-    dofs = {joint: int(model.joint(joint).dofadr[0]) for joint in limits}
-    bare = [joint for joint, dof in dofs.items() if model.dof_armature[dof] < 1e-6]
-    for joint in bare:
-        model.dof_armature[dofs[joint]] = _rounded(_ARMATURE * limits[joint])
-    return bare
+    light = []
+    for joint, limit in limits.items():
+        dof = int(model.joint(joint).dofadr[0])
+        if model.dof_armature[dof] < _LEAST_ARMATURE * limit:
+            model.dof_armature[dof] = _rounded(_ARMATURE * limit)
+            light.append(joint)
+    return light
 
 
 def _weight(posed: Posed) -> float:
@@ -193,10 +201,10 @@ def _tipping_stiffness(posed: Posed, legs: Sequence[Leg]) -> float:
     """Return the hip stiffness per leg, N m/rad, at which the robot does not tip over.
 
     All legs together need at least weight times height of the centre of mass. The
-    returned stiffness is 1.5 times as large.
+    returned stiffness is larger by `_TIPPING`.
     """
     height = posed.centre_of_mass()[2] - sole_centre(posed, legs[0])[2]
-    return 1.5 * _weight(posed) * float(height) / len(legs)
+    return _TIPPING * _weight(posed) * float(height) / len(legs)
 
 
 def _motor(

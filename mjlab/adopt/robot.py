@@ -31,6 +31,9 @@ _STRAIGHTER = (0.8, 0.9)
 """Values of `Overrides.bent` that are tried if a robot with four or more legs sinks in
 the default stance."""
 
+_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
+"""MuJoCo's default impedance of contacts."""
+
 _SHORT_LINK = 0.02
 """Length below which a link without geoms is not drawn, m."""
 
@@ -347,17 +350,30 @@ def _add_sensors(spec: mujoco.MjSpec, imu: str) -> None:
 def _collide(
     spec: mujoco.MjSpec, posed: Posed, legs: Sequence[Leg], notes: Notes
 ) -> None:
-    """Enable contacts of the soles with the ground."""
+    """Enable contacts of the soles with the ground; harden very soft soles.
+
+    The feet of Spot have an impedance (solimp) of 0.015, with which the standing robot
+    sinks into the ground by 2 cm.
+    """
     soles = [name for leg in legs for name in leg.geoms]
     silent = [n for n in soles if not collides(posed.model, posed.model.geom(n).id)]
+    soft = []
     for geom in spec.geoms:
         if geom.name in soles:
             geom.contype, geom.conaffinity = geom.contype | 1, geom.conaffinity | 1
             geom.condim, geom.priority = max(int(geom.condim), 3), 1
+            if geom.solimp[0] < 0.5 * _SOLIMP[0]:
+                geom.solimp = _SOLIMP
+                soft.append(geom.name)
     if silent:
         notes.repaired(
             f"The feet have no geom that collides: {listed(silent)}.",
             "Switched on the contacts of these geoms.",
+        )
+    if soft:
+        notes.changes.append(
+            f"Set solimp of {listed(soft)} to MuJoCo's default, because these soft "
+            "feet sink into the ground."
         )
 
 

@@ -154,6 +154,35 @@ def test_links_without_a_visible_geom_get_capsules_without_mass_and_contact(
     assert any("left_thigh" in line for line in robot.notes.changes)
 
 
+def test_an_armature_too_small_for_the_motor_is_raised(folder):
+    """Torque limits are 40 N m, so the least accepted armature is 0.004 kg m2."""
+    text = (folder / "point.xml").read_text()
+    knee = 'range="0.0 2.3" armature="0.01"'
+    assert text.count(knee) == 2
+    for armature, wanted in ((0.0041, 0.0041), (0.0039, 0.008)):
+        file = folder / "light.xml"
+        file.write_text(text.replace(knee, f'range="0.0 2.3" armature="{armature}"'))
+        robot = adopt(file)
+        model = robot.spec.compile()
+        found = [model.joint(f"{side}_knee").armature for side in ("left", "right")]
+        assert np.allclose(found, wanted)
+        assert np.allclose(model.joint("left_hip_roll").armature, 0.01)
+        raised = any("'left_knee'" in line for line in robot.notes.changes)
+        assert raised == (armature != wanted)
+
+
+def test_very_soft_soles_get_the_default_impedance(folder):
+    text = (folder / "point.xml").read_text()
+    soft = text.replace('size="0.03"\n', 'size="0.03" solimp="0.015 1 0.03"\n')
+    assert soft.count("solimp") == 2
+    (folder / "soft.xml").write_text(soft)
+    robot = adopt(folder / "soft.xml")
+    model = robot.spec.compile()
+    for side in ("left", "right"):
+        assert np.allclose(model.geom(f"{side}_toe").solimp, (0.9, 0.95, 0.001, 0.5, 2))
+    assert any("'left_toe', 'right_toe'" in line for line in robot.notes.changes)
+
+
 def test_the_stance_of_our_go1_is_found_without_its_names(tmp_path):
     """Our own file has no torque limits and no armature; its stance is a crouch."""
     robot = adopt(GO1_XML)
