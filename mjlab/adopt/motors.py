@@ -29,6 +29,11 @@ _TIPPING = 1.9
 """Stiffness of the hips of a robot with four or more legs, relative to the stiffness
 below which the robot tips over. The Go1 has 1.8."""
 
+_SWIFT = 4.2
+"""Least natural frequency of a leg's motors, relative to that of a pendulum as long as
+the leg. The stride of a trot has 3 times the frequency of this pendulum. The slower
+motors of a hexapod lifted its feet half a stride too late."""
+
 BIPED_LAG = 0.064
 """Largest ratio of velocity gain to position gain of a biped's motor, s. The motors of
 the Unitree G1 have this ratio. A critically damped motor that moves a whole leg would
@@ -68,8 +73,12 @@ def find_motors(
     light = add_armature(posed.model, chosen)
     inertia, load = effective_inertia(posed), standing_torques(posed, legs)
     least = {joint: abs(load[joint]) / SAG for joint in chosen}
-    for joint in _hips(legs) if len(legs) >= 4 else ():
-        least[joint] = max(least[joint], _tipping_stiffness(posed, legs))
+    if len(legs) >= 4:
+        for joint in _hips(legs):
+            least[joint] = max(least[joint], _tipping_stiffness(posed, legs))
+        slowest = _SWIFT * math.sqrt(9.81 / _leg_length(posed, legs[0]))
+        for joint in {joint for leg in legs for joint in leg.joints} & set(least):
+            least[joint] = max(least[joint], inertia[joint] * slowest**2)
     motors = {
         joint: _motor(
             posed, joint, limit, inertia[joint], least[joint], biped=len(legs) == 2

@@ -10,10 +10,14 @@ from pathlib import Path
 from mjlab.adopt.legs import ROLES, Leg
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted
+from mjlab.adopt.stance import lift
 from mjlab.spec import write_spec
 from mjlab.tasks.robots.robot import Mirror, Motor
 
 _WIDTH = 88
+
+_LIFT = 0.3
+"""Height of a swinging foot in the reference gait, as a fraction of the leg length."""
 
 
 def module_of(robot: Adopted) -> str:
@@ -157,6 +161,13 @@ def _feet(robot: Adopted) -> str:
         if len(line) > _WIDTH:
             head = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms='
             line = head + _wrapped(geoms, indent=12) + "),"
+        if len(robot.legs) > 2:
+            changes = lift(robot.posed, leg, _LIFT * robot.leg_length)
+            texts = (f"{_string(name)}: {by:.2f}" for name, by in changes.items())
+            line = (
+                line.removesuffix("),")
+                + f",\n             lift={{{', '.join(texts)}}}),"
+            )
         lines.append(line)
     return "\n".join(lines)
 

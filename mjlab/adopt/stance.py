@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import mujoco
 import numpy as np
 
 from mjlab.adopt.legs import Leg
@@ -50,6 +51,35 @@ def stand(
         if abs(error) < 1e-3:
             break
     return pose
+
+
+def lift(posed: Posed, leg: Leg, height: float) -> dict[str, float]:
+    """Return changes of joint positions that lift a sole straight up, rad or m.
+
+    Hip and knee move, within their limits. The pose of `posed` does not change.
+
+    Args:
+        posed: Robot in its stance.
+        leg: A leg.
+        height: Height of the lifted sole above the stance, m.
+    """
+    joints = leg.flexion[:2]
+    start = {joint: posed.position(joint) for joint in posed.joints}
+    wanted = sole_centre(posed, leg) + np.array((0.0, 0.0, height))
+    body = posed.model.body(leg.foot).id
+    dofs = [posed.model.joint(joint).dofadr[0] for joint in joints]
+    jacobian = np.zeros((3, posed.model.nv))
+    pose = dict(start)
+    for _ in range(20):
+        sole = sole_centre(posed, leg)
+        mujoco.mj_comPos(posed.model, posed.data)
+        mujoco.mj_jac(posed.model, posed.data, jacobian, None, sole, body)
+        turn, *_ = np.linalg.lstsq(jacobian[:, dofs], 0.5 * (wanted - sole), rcond=0.01)
+        for joint, change in zip(joints, turn, strict=True):
+            pose[joint] = float(np.clip(pose[joint] + change, *posed.limits(joint)))
+        posed.place(pose)
+    posed.place(start)
+    return {joint: pose[joint] - start[joint] for joint in joints}
 
 
 def sole_centre(posed: Posed, leg: Leg) -> np.ndarray:

@@ -33,6 +33,10 @@ class Foot:
     clock: int
     """Half of the stride in which the foot steps, 0 or 1."""
 
+    lift: Mapping[str, float] = field(default_factory=dict)
+    """Changes of joint positions that lift the foot in a swing, rad or m. A robot with
+    four or more legs adds its actions to them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LeggedRobot(Robot):
@@ -41,6 +45,11 @@ class LeggedRobot(Robot):
     clock: tuple[int, ...] = ()
     """For each foot, the half of the stride in which it steps, 0 or 1. The feet have
     the same order as in the model, and as in the output of the contact sensor."""
+
+    lifts: tuple[Mapping[str, float], Mapping[str, float]] = field(
+        default_factory=lambda: ({}, {})
+    )
+    """`Foot.lift` of all feet that step in the first and in the second half."""
 
     acted: tuple[str, ...] = ()
     """Patterns of the joints that the policy moves."""
@@ -150,12 +159,22 @@ def legged_robot(
         motors=drives,
         mirror=mirror,
         clock=tuple(foot.clock for foot in feet),
+        lifts=(_lifts(feet, 0), _lifts(feet, 1)),
         acted=tuple(motors),
         height=height,
         leg_length=leg_length,
         mass=mass,
         stance=stance,
     )
+
+
+def _lifts(feet: Sequence[Foot], half: int) -> dict[str, float]:
+    return {
+        joint: change
+        for foot in feet
+        if foot.clock == half
+        for joint, change in foot.lift.items()
+    }
 
 
 def _check_order(feet: Sequence[str], source: Path) -> None:

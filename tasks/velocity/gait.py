@@ -58,7 +58,62 @@ class Clock:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gait(Clock):
+class JointGait(Clock):
+    """Clock with joint motions, to which actions can be added."""
+
+    lead: float = 0.0
+    """Time by which the joint motions precede the clock, s, because motors lag."""
+
+    def driven(self) -> list[tuple[int, str, float]]:
+        """Return the moved joints: column of `offsets`, joint and factor of each."""
+        raise NotImplementedError
+
+    def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
+        """Return offsets of joint positions from the default positions.
+
+        Args:
+            phases: Phases of the legs, shape (num_envs, 2).
+            command: Forward and left velocity, m/s, and yaw rate, rad/s, shape
+                (num_envs, 3).
+
+        Returns:
+            Shape (num_envs, columns).
+        """
+        raise NotImplementedError
+
+    def lift(self, phases: torch.Tensor) -> torch.Tensor:
+        """Return how far the feet are lifted: 0 in stance, 1 in the middle of a swing.
+
+        The shape is that of `phases`.
+        """
+        return (math.pi * self.swing(phases)).sin().square()
+
+    def swing(self, phases: torch.Tensor) -> torch.Tensor:
+        """Return the progress of the swing, 0 to 1; it is 0 in stance."""
+        return ((phases - self.duty) / (1.0 - self.duty)).clamp(0.0, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepping(JointGait):
+    """Stepping in place, for any number of legs in two groups."""
+
+    lifts: tuple[Mapping[str, float], Mapping[str, float]]
+    """For the legs of the first and of the second half of a stride: changes of joint
+    positions that lift the feet, by joint, rad or m."""
+
+    def driven(self) -> list[tuple[int, str, float]]:
+        return [
+            (half, joint, change)
+            for half, changes in enumerate(self.lifts)
+            for joint, change in changes.items()
+        ]
+
+    def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
+        return self.lift(phases)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gait(JointGait):
     """Parameters of a gait of two legs, half a period apart."""
 
     knee: float = 0.6
@@ -89,20 +144,17 @@ class Gait(Clock):
         """
         return f"{_SIDES[side]}_{role}_joint", 1.0
 
+    def driven(self) -> list[tuple[int, str, float]]:
+        found = [self.joint(role, side) for role in ROLES for side in (0, 1)]
+        return [(column, *joint) for column, joint in enumerate(found) if joint]
+
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
         """Return the gait's offsets from the default positions, rad.
 
-        Args:
-            phases: Phases of the legs, shape (num_envs, 2).
-            command: Forward and left velocity, m/s, and yaw rate, rad/s, shape
-                (num_envs, 3).
-
-        Returns:
-            Hip pitch, roll and yaw, knee, ankle pitch and roll, each of the left and of
-            the right leg: shape (num_envs, 12).
+        The columns are hip pitch, roll and yaw, knee, ankle pitch and roll, each of the
+        left and of the right leg: shape (num_envs, 12).
         """
-        swing = ((phases - self.duty) / (1.0 - self.duty)).clamp(0.0, 1.0)
-        lift = (math.pi * swing).sin().square()
+        swing, lift = self.swing(phases), self.lift(phases)
         # A foot moves from 0.5 to -0.5 of a step during stance, and back during swing.
         # Swing begins and ends at the speed of stance: feet land without slipping.
         stood = (phases / self.duty).clamp(max=1.0)
@@ -147,20 +199,20 @@ class LegGait(Gait):
 class _Legs:
     """Adds the offsets of a gait to the columns of its joints."""
 
-    def __init__(self, gait: Gait, names: Sequence[str], device: torch.device) -> None:
-        found = [gait.joint(role, side) for role in ROLES for side in (0, 1)]
-        present = [place for place, joint in enumerate(found) if joint is not None]
-        joints = [joint for joint in found if joint is not None]
-        columns = [names.index(name) for name, _ in joints]
-        self._offsets = torch.tensor(present, device=device)
+    def __init__(
+        self, gait: JointGait, names: Sequence[str], device: torch.device
+    ) -> None:
+        driven = gait.driven()
+        columns = [names.index(name) for _, name, _ in driven]
+        self._offsets = torch.tensor([place for place, _, _ in driven], device=device)
         self._columns = torch.tensor(columns, device=device)
-        self._signs = torch.tensor([sign for _, sign in joints], device=device)
+        self._factors = torch.tensor([by for _, _, by in driven], device=device)
 
     def add(
         self, values: torch.Tensor, offsets: torch.Tensor, factor: float = 1.0
     ) -> torch.Tensor:
-        """Add a factor times offsets, (num_envs, 12), to values, (num_envs, joints)."""
-        chosen = offsets.index_select(1, self._offsets) * self._signs
+        """Add a factor times the gait's offsets to values, (num_envs, joints)."""
+        chosen = offsets.index_select(1, self._offsets) * self._factors
         return values.index_add(1, self._columns, chosen, alpha=factor)
 
 
@@ -178,10 +230,10 @@ def _runs(env: ManagedEnv, clock: Clock, command_name: str) -> torch.Tensor:
     return torch.maximum(commanded, pushed.float())
 
 
-def _offsets(env: ManagedEnv, gait: Gait, command_name: str) -> torch.Tensor:
-    """Return the gait's offsets, shape (num_envs, 12); 0 where the clock is stopped."""
+def _offsets(env: ManagedEnv, gait: JointGait, command_name: str) -> torch.Tensor:
+    """Return the gait's offsets, (num_envs, columns); 0 where the clock is stopped."""
     command = env.command_manager.get_command(command_name)
-    offsets = gait.offsets(gait.phases(_seconds(env)), command)
+    offsets = gait.offsets(gait.phases(_seconds(env) + gait.lead), command)
     return offsets * _runs(env, gait, command_name).unsqueeze(1)
 
 
@@ -196,7 +248,7 @@ def _clock(gait: Clock, seconds: torch.Tensor) -> torch.Tensor:
 class GaitActionCfg(mdp.JointPositionActionCfg):
     """Configuration of `GaitAction`: joint position targets relative to a gait."""
 
-    gait: Gait = Gait()
+    gait: JointGait = Gait()
     """Gait of the legs; the action must include all of their joints."""
 
     command_name: str = "twist"

@@ -8,6 +8,7 @@ of the robot: from the Unitree G1 for bipeds, from the Unitree Go1 for other rob
 
 import copy
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
@@ -36,7 +37,7 @@ from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.biped import GROWING_WEIGHTS, SUPPORT, WarmUpCfg, eased
 from mjlab.tasks.velocity.env import VelocityCfg
-from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg, LegGait
+from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg, LegGait, Stepping
 from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tensors import UniformNoiseCfg
@@ -60,13 +61,25 @@ def _fastest(robot: LeggedRobot) -> float:
     return round(min(1.0, math.sqrt(_size(robot))), 2)
 
 
-def trot(robot: LeggedRobot) -> Clock:
-    """Return the gait clock of a robot with four or more legs.
+def trot(robot: LeggedRobot) -> Stepping:
+    """Return the gait of a robot with four or more legs: two groups in alternation.
 
     The period is proportional to the square root of the leg length, like a pendulum's.
+    The motion of the legs precedes the clock by the lag of their motors.
     """
     period = round(0.35 * math.sqrt(_size(robot)), 2)
-    return Clock(period=period, duty=0.55, push_speed=0.25)
+    lags = [
+        motor.damping / motor.stiffness
+        for (pattern,), motor in robot.motors.items()
+        if any(re.fullmatch(pattern, joint) for lift in robot.lifts for joint in lift)
+    ]
+    return Stepping(
+        period=period,
+        duty=0.55,
+        push_speed=0.25,
+        lead=round(sum(lags) / max(len(lags), 1), 3),
+        lifts=robot.lifts,
+    )
 
 
 def gait(
@@ -151,22 +164,19 @@ def commands(robot: LeggedRobot) -> dict[str, CommandTermCfg | None]:
 def actions(
     robot: LeggedRobot, gait: Gait | None = None
 ) -> dict[str, ActionTermCfg | None]:
-    """Return position targets of the acted joints, relative to the stance or a gait.
+    """Return position targets of the acted joints, relative to the gait.
 
     Args:
         robot: The robot.
-        gait: Gait of a biped, to which the targets are relative. None for other robots.
+        gait: Gait of a biped. None for other robots, which step in place (`trot`).
     """
     scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
-    if gait is None:
-        term = mdp.JointPositionActionCfg(joint_names=robot.acted, scale=scale)
-    else:
-        term = GaitActionCfg(
-            joint_names=robot.acted,
-            scale=scale,
-            gait=gait,
-            command_name=walking.COMMAND,
-        )
+    term = GaitActionCfg(
+        joint_names=robot.acted,
+        scale=scale,
+        gait=trot(robot) if gait is None else gait,
+        command_name=walking.COMMAND,
+    )
     return {"joint_pos": term}
 
 
@@ -477,6 +487,7 @@ def learner(
     )
     if not is_biped(robot):
         agent.algorithm.num_learning_epochs = 4
+        agent.actor.distribution_cfg.init_std = 0.5
     return agent
 
 

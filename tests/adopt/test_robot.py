@@ -8,7 +8,7 @@ from mjlab.adopt.legs import ROLES
 from mjlab.adopt.mirror import name_rule
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted, Overrides, adopt
-from mjlab.adopt.stance import sole_centre
+from mjlab.adopt.stance import lift, sole_centre
 from mjlab.tasks.robots.go1 import GO1_XML
 from tests.adopt.models import hexapod, point_biped
 
@@ -69,6 +69,21 @@ def test_the_stance_is_within_the_limits_with_the_feet_below_the_centre_of_mass(
 def test_a_hexapod_stands_and_a_biped_on_points_falls(six, two):
     assert six.stands == 3.0
     assert two.stands < 3.0
+
+
+def test_the_lift_of_a_leg_moves_only_its_sole_straight_up(six):
+    posed, height = six.posed, 0.2 * six.leg_length
+    before = [sole_centre(posed, leg) for leg in six.legs]
+    for moved, leg in enumerate(six.legs):
+        changes = lift(posed, leg, height)
+        assert set(changes) <= set(leg.joints)
+        posed.place({j: six.stance[j] + changes.get(j, 0.0) for j in six.stance})
+        for other, place in enumerate(before):
+            rise = np.array((0.0, 0.0, height if other == moved else 0.0))
+            assert np.allclose(
+                sole_centre(posed, six.legs[other]) - place, rise, atol=2e-3
+            )
+        posed.place(six.stance)
 
 
 def test_the_knees_of_a_biped_point_forward(two):
