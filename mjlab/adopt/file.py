@@ -13,6 +13,7 @@ from mjlab.adopt.shape import Posed
 from mjlab.entity.build import name_elements
 from mjlab.files import one_line
 from mjlab.mujoco_log import ModelFileError, compile_spec, relay_warnings
+from mjlab.sim.options import authored_options
 from mjlab.spec import asset_files
 
 _FREE, _BALL = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL
@@ -56,6 +57,7 @@ def read_spec(path: Path, notes: Notes) -> mujoco.MjSpec:
     except ModelFileError as error:
         raise AdoptError(f"{path.name}: {one_line(error)}.") from error
     _clear_materials(spec)
+    _clear_options(spec, notes)
     _check_sizes(model, notes)
     _repair_inertias(spec, model, notes)
     return spec
@@ -135,6 +137,19 @@ def _clear_materials(spec: mujoco.MjSpec) -> None:
     for default in (spec.default, *(spec.find_default(name) for name in names)):
         if default is not None and default.geom.material not in known:
             default.geom.material = ""
+
+
+def _clear_options(spec: mujoco.MjSpec, notes: Notes) -> None:
+    """Reset the physics options, because the task has its own."""
+    found, plain = authored_options(spec), mujoco.MjSpec()
+    for name in dir(plain.option):
+        if not name.startswith("_"):
+            setattr(spec.option, name, getattr(plain.option, name))
+    if found:
+        notes.changes.append(
+            f"Removed the physics options of the file ({listed(list(found))}): the "
+            "task has its own."
+        )
 
 
 def _asset_name(element: Any) -> str:

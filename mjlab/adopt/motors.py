@@ -29,10 +29,11 @@ _TIPPING = 1.9
 """Stiffness of the hips of a robot with four or more legs, relative to the stiffness
 below which the robot tips over. The Go1 has 1.8."""
 
-_SWIFT = 4.2
+_SWIFT = 2.8
 """Least natural frequency of a leg's motors, relative to that of a pendulum as long as
-the leg. The stride of a trot has 3 times the frequency of this pendulum. The slower
-motors of a hexapod lifted its feet half a stride too late."""
+the leg. The stride of a trot has 3 times the frequency of this pendulum, so slower
+motors hardly lift the feet. Faster ones have smaller action scales: with 4.2, a hexapod
+did not learn to move forward."""
 
 BIPED_LAG = 0.064
 """Largest ratio of velocity gain to position gain of a biped's motor, s. The motors of

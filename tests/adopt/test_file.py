@@ -258,6 +258,17 @@ def test_a_balanced_inertia_has_the_mean_of_its_moments(tmp_path):
     assert np.allclose(model.body("left_shank").inertia, (1.0 + 0.1 + 0.1) / 3.0)
 
 
+def test_physics_options_are_removed_and_named(tmp_path):
+    file = tmp_path / "robot.xml"
+    option = '<option impratio="100" cone="elliptic"/><worldbody>'
+    file.write_text(changed("<worldbody>", option))
+    notes = Notes()
+    option = read_spec(file, notes).compile().opt
+    assert (option.impratio, option.cone) == (1.0, mujoco.mjtCone.mjCONE_PYRAMIDAL)
+    (line,) = [line for line in notes.changes if "physics options" in line]
+    assert "'impratio', 'cone'" in line
+
+
 def test_a_far_too_small_inertia_becomes_that_of_the_bounding_box(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(
