@@ -10,7 +10,7 @@ from pathlib import Path
 from mjlab.adopt.legs import ROLES, Leg
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted
-from mjlab.adopt.stance import lift
+from mjlab.adopt.stance import moves, sole_centre
 from mjlab.spec import write_spec
 from mjlab.tasks.robots.robot import Mirror, Motor
 
@@ -162,14 +162,19 @@ def _feet(robot: Adopted) -> str:
             head = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms='
             line = head + _wrapped(geoms, indent=12) + "),"
         if len(robot.legs) > 2:
-            changes = lift(robot.posed, leg, _LIFT * robot.leg_length)
-            texts = (f"{_string(name)}: {by:.2f}" for name, by in changes.items())
-            line = (
-                line.removesuffix("),")
-                + f",\n             lift={{{', '.join(texts)}}}),"
-            )
+            line = line.removesuffix("),") + _moves(robot, leg)
         lines.append(line)
     return "\n".join(lines)
+
+
+def _moves(robot: Adopted, leg: Leg) -> str:
+    """Return the source of a foot's place, and of the motions of its joints."""
+    x, y, _ = sole_centre(robot.posed, leg)
+    lines = [f", place=({x:.3f}, {y:.3f}), moves={{"]
+    for joint, numbers in moves(robot.posed, leg, _LIFT * robot.leg_length).items():
+        rounded = ", ".join(f"{round(by, 2) + 0.0:.2f}" for by in numbers)
+        lines.append(f"    {_string(joint)}: ({rounded}),")
+    return "\n        ".join([*lines, "}),"])
 
 
 def _joined_ends(names: Sequence[str]) -> list[str]:

@@ -14,6 +14,10 @@ BENT = {2: 0.95, 4: 0.7}
 three or more."""
 
 _KNEE_ANGLES = 81
+
+_SINGULAR = 0.1
+"""Directions in which a sole moves by less than this fraction of the largest motion per
+joint angle are not used."""
 _MARGIN = 0.03
 """Margin between joint positions and limits, as a fraction of the joint's range."""
 
@@ -53,33 +57,46 @@ def stand(
     return pose
 
 
-def lift(posed: Posed, leg: Leg, height: float) -> dict[str, float]:
-    """Return changes of joint positions that lift a sole straight up, rad or m.
+def moves(
+    posed: Posed, leg: Leg, height: float
+) -> dict[str, tuple[float, float, float]]:
+    """Return motions of a leg's joints in a gait, rad or m, by joint.
 
-    Hip and knee move, within their limits. The pose of `posed` does not change.
+    The first number lifts the sole straight up by `height`. The second and third move
+    it on the ground, per metre ahead and left, in the stance. Joint limits apply to the
+    lift. The pose of `posed` does not change.
 
     Args:
         posed: Robot in its stance.
         leg: A leg.
         height: Height of the lifted sole above the stance, m.
     """
-    joints = leg.flexion[:2]
+    joints = [joint for joint in leg.joints if joint in posed.joints]
     start = {joint: posed.position(joint) for joint in posed.joints}
+    ground = np.linalg.lstsq(_jacobian(posed, leg, joints), np.eye(3), rcond=_SINGULAR)
     wanted = sole_centre(posed, leg) + np.array((0.0, 0.0, height))
-    body = posed.model.body(leg.foot).id
-    dofs = [posed.model.joint(joint).dofadr[0] for joint in joints]
-    jacobian = np.zeros((3, posed.model.nv))
     pose = dict(start)
     for _ in range(20):
-        sole = sole_centre(posed, leg)
-        mujoco.mj_comPos(posed.model, posed.data)
-        mujoco.mj_jac(posed.model, posed.data, jacobian, None, sole, body)
-        turn, *_ = np.linalg.lstsq(jacobian[:, dofs], 0.5 * (wanted - sole), rcond=0.01)
-        for joint, change in zip(joints, turn, strict=True):
-            pose[joint] = float(np.clip(pose[joint] + change, *posed.limits(joint)))
+        error = 0.5 * (wanted - sole_centre(posed, leg))
+        turns = np.linalg.lstsq(_jacobian(posed, leg, joints), error, rcond=_SINGULAR)
+        for joint, turn in zip(joints, turns[0], strict=True):
+            pose[joint] = float(np.clip(pose[joint] + turn, *posed.limits(joint)))
         posed.place(pose)
     posed.place(start)
-    return {joint: pose[joint] - start[joint] for joint in joints}
+    return {
+        joint: (pose[joint] - start[joint], float(ahead), float(left))
+        for joint, (ahead, left, _) in zip(joints, ground[0], strict=True)
+    }
+
+
+def _jacobian(posed: Posed, leg: Leg, joints: Sequence[str]) -> np.ndarray:
+    """Return the velocity of a sole per joint velocity, shape (3, joints)."""
+    model, data = posed.model, posed.data
+    jacobian = np.zeros((3, model.nv))
+    mujoco.mj_comPos(model, data)
+    body = model.body(leg.foot).id
+    mujoco.mj_jac(model, data, jacobian, None, sole_centre(posed, leg), body)
+    return jacobian[:, [model.joint(joint).dofadr[0] for joint in joints]]
 
 
 def sole_centre(posed: Posed, leg: Leg) -> np.ndarray:

@@ -33,9 +33,13 @@ class Foot:
     clock: int
     """Half of the stride in which the foot steps, 0 or 1."""
 
-    lift: Mapping[str, float] = field(default_factory=dict)
-    """Changes of joint positions that lift the foot in a swing, rad or m. A robot with
-    four or more legs adds its actions to them."""
+    place: tuple[float, float] = (0.0, 0.0)
+    """Place of the sole in the stance, ahead and left of the base, m."""
+
+    moves: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    """Motions of joints in the reference gait of a robot with four or more legs, rad or
+    m, by joint: to lift the foot in a swing, and per metre that the foot moves ahead
+    and left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +50,8 @@ class LeggedRobot(Robot):
     """For each foot, the half of the stride in which it steps, 0 or 1. The feet have
     the same order as in the model, and as in the output of the contact sensor."""
 
-    lifts: tuple[Mapping[str, float], Mapping[str, float]] = field(
-        default_factory=lambda: ({}, {})
-    )
-    """`Foot.lift` of all feet that step in the first and in the second half."""
+    feet: tuple[Foot, ...] = ()
+    """The feet, in the order of their bodies in the model."""
 
     acted: tuple[str, ...] = ()
     """Patterns of the joints that the policy moves."""
@@ -159,22 +161,13 @@ def legged_robot(
         motors=drives,
         mirror=mirror,
         clock=tuple(foot.clock for foot in feet),
-        lifts=(_lifts(feet, 0), _lifts(feet, 1)),
+        feet=feet,
         acted=tuple(motors),
         height=height,
         leg_length=leg_length,
         mass=mass,
         stance=stance,
     )
-
-
-def _lifts(feet: Sequence[Foot], half: int) -> dict[str, float]:
-    return {
-        joint: change
-        for foot in feet
-        if foot.clock == half
-        for joint, change in foot.lift.items()
-    }
 
 
 def _check_order(feet: Sequence[str], source: Path) -> None:

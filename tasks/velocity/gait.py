@@ -7,7 +7,7 @@ balance. At zero command there is no gait.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 
@@ -19,6 +19,7 @@ from mjlab.managers.term import TermCfg
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
+from mjlab.tasks.robots.legged import Foot
 from mjlab.tasks.velocity.commands import moving
 
 ROLES = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
@@ -61,15 +62,21 @@ class Clock:
 class JointGait(Clock):
     """Clock with joint motions, to which actions can be added."""
 
+    columns: ClassVar[int]
+    """Number of columns of `offsets`."""
+
     lead: float = 0.0
     """Time by which the joint motions precede the clock, s, because motors lag."""
 
     def driven(self) -> list[tuple[int, str, float]]:
-        """Return the moved joints: column of `offsets`, joint and factor of each."""
+        """Return the motions of joints: column of `offsets`, joint and factor of each.
+
+        The motions of a joint are added.
+        """
         raise NotImplementedError
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
-        """Return offsets of joint positions from the default positions.
+        """Return the offsets from the default joint positions, before their factors.
 
         Args:
             phases: Phases of the legs, shape (num_envs, 2).
@@ -82,39 +89,75 @@ class JointGait(Clock):
         raise NotImplementedError
 
     def lift(self, phases: torch.Tensor) -> torch.Tensor:
-        """Return how far the feet are lifted: 0 in stance, 1 in the middle of a swing.
+        """Return how far feet are lifted: 0 in stance, 1 in the middle of a swing.
 
         The shape is that of `phases`.
         """
-        return (math.pi * self.swing(phases)).sin().square()
+        return (math.pi * self._swing(phases)).sin().square()
 
-    def swing(self, phases: torch.Tensor) -> torch.Tensor:
+    def steps(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
+        """Return how far a command moves feet from their default place.
+
+        A foot moves from 0.5 to -0.5 of a step during stance, and back during swing.
+        Swing begins and ends at the speed of stance: feet land without slipping.
+
+        Args:
+            phases: Phases of the legs, shape (num_envs, 2).
+            command: Forward and left velocity, m/s, and yaw rate, rad/s, shape
+                (num_envs, 3).
+
+        Returns:
+            Ahead and left, m, and counterclockwise, rad, shape (3, num_envs, 2).
+        """
+        swing = self._swing(phases)
+        stood = (phases / self.duty).clamp(max=1.0)
+        slope = 1.0 / self.duty - 1.0
+        back = swing.square() * (3.0 - 2.0 * swing)
+        back = back - slope * swing * (1.0 - swing) * (1.0 - 2.0 * swing)
+        place = 0.5 - stood + back
+        return self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
+
+    def _swing(self, phases: torch.Tensor) -> torch.Tensor:
         """Return the progress of the swing, 0 to 1; it is 0 in stance."""
         return ((phases - self.duty) / (1.0 - self.duty)).clamp(0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepping(JointGait):
-    """Stepping in place, for any number of legs in two groups."""
+class Trot(JointGait):
+    """Gait of any number of legs in two groups, half a period apart."""
 
-    lifts: tuple[Mapping[str, float], Mapping[str, float]]
-    """For the legs of the first and of the second half of a stride: changes of joint
-    positions that lift the feet, by joint, rad or m."""
+    columns = 8
+
+    feet: tuple[Foot, ...]
+    """The feet, with the motions of their joints."""
 
     def driven(self) -> list[tuple[int, str, float]]:
-        return [
-            (half, joint, change)
-            for half, changes in enumerate(self.lifts)
-            for joint, change in changes.items()
-        ]
+        found = []
+        for foot in self.feet:
+            x, y = foot.place
+            for joint, (up, ahead, left) in foot.moves.items():
+                factors = up, ahead, left, x * left - y * ahead
+                found += [
+                    (2 * kind + foot.clock, joint, factor)
+                    for kind, factor in enumerate(factors)
+                ]
+        return found
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
-        return self.lift(phases)
+        """Return the offsets before their factors.
+
+        The columns are lift, steps ahead and left, and turn, each of the first and of
+        the second group of legs: shape (num_envs, 8).
+        """
+        ahead, left, turn = self.steps(phases, command)
+        return torch.cat((self.lift(phases), ahead, left, turn), dim=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gait(JointGait):
     """Parameters of a gait of two legs, half a period apart."""
+
+    columns = 12
 
     knee: float = 0.6
     """Maximum knee flexion in the middle of a swing, rad."""
@@ -154,15 +197,7 @@ class Gait(JointGait):
         The columns are hip pitch, roll and yaw, knee, ankle pitch and roll, each of the
         left and of the right leg: shape (num_envs, 12).
         """
-        swing, lift = self.swing(phases), self.lift(phases)
-        # A foot moves from 0.5 to -0.5 of a step during stance, and back during swing.
-        # Swing begins and ends at the speed of stance: feet land without slipping.
-        stood = (phases / self.duty).clamp(max=1.0)
-        slope = 1.0 / self.duty - 1.0
-        back = swing.square() * (3.0 - 2.0 * swing)
-        back = back - slope * swing * (1.0 - swing) * (1.0 - 2.0 * swing)
-        place = 0.5 - stood + back
-        step = self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
+        lift, step = self.lift(phases), self.steps(phases, command)
         ahead, aside = self.pitch_per_m * step[0], self.roll_per_m * step[1]
         # The pelvis is over the left leg in the middle of its stance.
         middle = phases[:, :1] - 0.5 * self.duty
@@ -202,18 +237,15 @@ class _Legs:
     def __init__(
         self, gait: JointGait, names: Sequence[str], device: torch.device
     ) -> None:
-        driven = gait.driven()
-        columns = [names.index(name) for _, name, _ in driven]
-        self._offsets = torch.tensor([place for place, _, _ in driven], device=device)
-        self._columns = torch.tensor(columns, device=device)
-        self._factors = torch.tensor([by for _, _, by in driven], device=device)
+        self._factors = torch.zeros(gait.columns, len(names), device=device)
+        for column, joint, factor in gait.driven():
+            self._factors[column, names.index(joint)] += factor
 
     def add(
         self, values: torch.Tensor, offsets: torch.Tensor, factor: float = 1.0
     ) -> torch.Tensor:
         """Add a factor times the gait's offsets to values, (num_envs, joints)."""
-        chosen = offsets.index_select(1, self._offsets) * self._factors
-        return values.index_add(1, self._columns, chosen, alpha=factor)
+        return values + factor * (offsets @ self._factors)
 
 
 def _seconds(env: ManagedEnv) -> torch.Tensor:

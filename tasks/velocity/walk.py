@@ -37,7 +37,7 @@ from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.biped import GROWING_WEIGHTS, SUPPORT, WarmUpCfg, eased
 from mjlab.tasks.velocity.env import VelocityCfg
-from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg, LegGait, Stepping
+from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg, LegGait, Trot
 from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tensors import UniformNoiseCfg
@@ -61,24 +61,25 @@ def _fastest(robot: LeggedRobot) -> float:
     return round(min(1.0, math.sqrt(_size(robot))), 2)
 
 
-def trot(robot: LeggedRobot) -> Stepping:
+def trot(robot: LeggedRobot) -> Trot:
     """Return the gait of a robot with four or more legs: two groups in alternation.
 
     The period is proportional to the square root of the leg length, like a pendulum's.
     The motion of the legs precedes the clock by the lag of their motors.
     """
     period = round(0.35 * math.sqrt(_size(robot)), 2)
+    stepping = {joint for foot in robot.feet for joint in foot.moves}
     lags = [
         motor.damping / motor.stiffness
         for (pattern,), motor in robot.motors.items()
-        if any(re.fullmatch(pattern, joint) for lift in robot.lifts for joint in lift)
+        if any(re.fullmatch(pattern, joint) for joint in stepping)
     ]
-    return Stepping(
+    return Trot(
         period=period,
         duty=0.55,
         push_speed=0.25,
         lead=round(sum(lags) / max(len(lags), 1), 3),
-        lifts=robot.lifts,
+        feet=robot.feet,
     )
 
 
@@ -168,7 +169,7 @@ def actions(
 
     Args:
         robot: The robot.
-        gait: Gait of a biped. None for other robots, which step in place (`trot`).
+        gait: Gait of a biped. None for other robots, which trot (`trot`).
     """
     scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
     term = GaitActionCfg(

@@ -8,7 +8,7 @@ from mjlab.adopt.legs import ROLES
 from mjlab.adopt.mirror import name_rule
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted, Overrides, adopt
-from mjlab.adopt.stance import lift, sole_centre
+from mjlab.adopt.stance import moves, sole_centre
 from mjlab.tasks.robots.go1 import GO1_XML
 from tests.adopt.models import hexapod, point_biped
 
@@ -71,18 +71,22 @@ def test_a_hexapod_stands_and_a_biped_on_points_falls(six, two):
     assert two.stands < 3.0
 
 
-def test_the_lift_of_a_leg_moves_only_its_sole_straight_up(six):
-    posed, height = six.posed, 0.2 * six.leg_length
+def test_moves_of_a_leg_lift_and_shift_only_its_sole(six):
+    posed, height, shift = six.posed, 0.2 * six.leg_length, 0.01
     before = [sole_centre(posed, leg) for leg in six.legs]
     for moved, leg in enumerate(six.legs):
-        changes = lift(posed, leg, height)
-        assert set(changes) <= set(leg.joints)
-        posed.place({j: six.stance[j] + changes.get(j, 0.0) for j in six.stance})
-        for other, place in enumerate(before):
-            rise = np.array((0.0, 0.0, height if other == moved else 0.0))
-            assert np.allclose(
-                sole_centre(posed, six.legs[other]) - place, rise, atol=2e-3
-            )
+        found = moves(posed, leg, height)
+        assert tuple(found) == leg.joints
+        wanted = np.diag((height, shift, shift))[:, [1, 2, 0]]
+        for kind, (by, rise) in enumerate(
+            zip((1.0, shift, shift), wanted, strict=True)
+        ):
+            change = {joint: by * factors[kind] for joint, factors in found.items()}
+            posed.place({j: six.stance[j] + change.get(j, 0.0) for j in six.stance})
+            for other, place in enumerate(before):
+                expected = rise if other == moved else np.zeros(3)
+                found_at = sole_centre(posed, six.legs[other])
+                assert np.allclose(found_at - place, expected, atol=1.5e-3)
         posed.place(six.stance)
 
 
