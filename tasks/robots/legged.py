@@ -46,12 +46,9 @@ class Foot:
 class LeggedRobot(Robot):
     """Robot with the data that walking tasks need; create it with `legged_robot`."""
 
-    clock: tuple[int, ...] = ()
-    """For each foot, the half of the stride in which it steps, 0 or 1. The feet have
-    the same order as in the model, and as in the output of the contact sensor."""
-
     feet: tuple[Foot, ...] = ()
-    """The feet, in the order of their bodies in the model."""
+    """The feet, in the order of their bodies in the model, which is also the order of
+    the contact sensor."""
 
     acted: tuple[str, ...] = ()
     """Patterns of the joints that the policy moves."""
@@ -67,6 +64,11 @@ class LeggedRobot(Robot):
 
     stance: Mapping[str, float] = field(default_factory=dict)
     """Joint positions of the stance, rad or m, by pattern."""
+
+    @property
+    def clock(self) -> tuple[int, ...]:
+        """For each foot, the half of the stride in which it steps, 0 or 1."""
+        return tuple(foot.clock for foot in self.feet)
 
 
 def motor(
@@ -160,7 +162,6 @@ def legged_robot(
         posture_std_running=moving,
         motors=drives,
         mirror=mirror,
-        clock=tuple(foot.clock for foot in feet),
         feet=feet,
         acted=tuple(motors),
         height=height,
