@@ -19,6 +19,7 @@ def velocity_rl(
     max_iterations: int,
     hidden_dims: tuple[int, ...] = HIDDEN_DIMS,
     entropy_coef: float = 0.01,
+    init_std: float = 1.0,
 ) -> PpoAgentCfg:
     """Return PPO with MLPs and observation normalisation.
 
@@ -26,13 +27,14 @@ def velocity_rl(
         max_iterations: Iterations of a complete training.
         hidden_dims: Hidden layer sizes of both networks.
         entropy_coef: Entropy coefficient.
+        init_std: Initial standard deviation of the actions.
     """
     return PpoAgentCfg(
         max_iterations=max_iterations,
         actor=MlpModelCfg(
             hidden_dims=hidden_dims,
             obs_normalization=True,
-            distribution_cfg=GaussianCfg(),
+            distribution_cfg=GaussianCfg(init_std=init_std),
         ),
         critic=MlpModelCfg(hidden_dims=hidden_dims, obs_normalization=True),
         algorithm=PpoCfg(entropy_coef=entropy_coef),
@@ -55,6 +57,7 @@ def mirrored_rl_on_cpu(
     *,
     max_iterations: int,
     entropy_coef: float,
+    init_std: float = 1.0,
     tied_actor: bool = False,
     tied_critic: bool = True,
 ) -> PpoAgentCfg:
@@ -64,6 +67,7 @@ def mirrored_rl_on_cpu(
         model: The networks of a robot.
         max_iterations: Iterations of a complete training.
         entropy_coef: Entropy coefficient.
+        init_std: Initial standard deviation of the actions.
         tied_actor: Form of the actor; see `EquivariantModelCfg`.
         tied_critic: Form of the critic.
     """
@@ -71,7 +75,7 @@ def mirrored_rl_on_cpu(
     agent.actor = model(
         hidden_dims=HIDDEN_DIMS_ON_CPU,
         obs_normalization=True,
-        distribution_cfg=GaussianCfg(),
+        distribution_cfg=GaussianCfg(init_std=init_std),
         tied=tied_actor,
         output_gain=0.5,
     )
