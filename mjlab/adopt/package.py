@@ -12,12 +12,10 @@ from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted
 from mjlab.adopt.stance import moves, sole_centre
 from mjlab.spec import write_spec
+from mjlab.tasks.robots.legged import step_height
 from mjlab.tasks.robots.robot import Mirror, Motor
 
 _WIDTH = 88
-
-_LIFT = 0.3
-"""Height of a swinging foot in the reference gait, as a fraction of the leg length."""
 
 
 def module_of(robot: Adopted) -> str:
@@ -171,7 +169,8 @@ def _moves(robot: Adopted, leg: Leg) -> str:
     """Return the source of a foot's place, and of the motions of its joints."""
     x, y, _ = sole_centre(robot.posed, leg)
     lines = [f", place=({x:.3f}, {y:.3f}), moves={{"]
-    for joint, numbers in moves(robot.posed, leg, _LIFT * robot.leg_length).items():
+    found = moves(robot.posed, leg, step_height(robot.leg_length))
+    for joint, numbers in found.items():
         rounded = ", ".join(f"{round(by, 2) + 0.0:.2f}" for by in numbers)
         lines.append(f"    {_string(joint)}: ({rounded}),")
     return "\n        ".join([*lines, "}),"])

@@ -71,6 +71,15 @@ class LeggedRobot(Robot):
         return tuple(foot.clock for foot in self.feet)
 
 
+def step_height(leg_length: float) -> float:
+    """Return the height of swinging feet of a robot with four or more legs, m.
+
+    Policies lift the feet of long legs a third higher, and the limit of natural gaits
+    is 12 cm.
+    """
+    return min(0.085, 0.3 * leg_length)
+
+
 def motor(
     effort: float,
     inertia: float,

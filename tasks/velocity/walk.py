@@ -29,7 +29,7 @@ from mjlab.rl import PpoAgentCfg
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch
 from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
-from mjlab.tasks.robots.legged import LeggedRobot
+from mjlab.tasks.robots.legged import LeggedRobot, step_height
 from mjlab.tasks.robots.robot import Robot
 from mjlab.tasks.velocity import biped, rl
 from mjlab.tasks.velocity import mdp as walking_mdp
@@ -110,6 +110,13 @@ def gait(
         joints=joints,
         flipped=flipped,
     )
+
+
+def _step_height(robot: LeggedRobot) -> float:
+    """Return the rewarded height of swinging feet, m."""
+    if is_biped(robot):
+        return min(0.1, 0.37 * robot.leg_length)
+    return step_height(robot.leg_length)
 
 
 def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
@@ -362,6 +369,9 @@ def rewards(
     if gait is None:
         terms = clocked_rewards(robot, trot(robot), robot.clock)
         terms["soft_landing"].weight *= _GO1_MASS / robot.mass
+        # Twice the weights of the Go1, whose gait the other terms were tuned for.
+        terms["gait_contact"].weight *= 2.0
+        terms["foot_slip"].weight *= 2.0
         terms["pose"].params["asset_cfg"] = joints
     else:
         terms = biped_rewards(robot, gait)
@@ -372,7 +382,7 @@ def rewards(
         terms["gait_contact"].params["legs"] = robot.clock
     for name in ("track_linear_velocity", "track_linear_closely"):
         terms[name].params["std"] *= _fastest(robot)
-    lift = round(min(0.1, 0.37 * robot.leg_length), 3)
+    lift = round(_step_height(robot), 3)
     for name in ("foot_clearance", "foot_swing_height"):
         terms[name].params["target_height"] = lift
     return {**terms}
