@@ -26,9 +26,10 @@ from mjlab.rl.models.equivariant import (
     SignedColumns,
 )
 from mjlab.tasks.robots.g1 import MIRROR
+from mjlab.tasks.robots.legged import Foot
 from mjlab.tasks.velocity import VelocityG1FlatCfg, g1_flat_rl
 from mjlab.tasks.velocity import gait as gait_module
-from mjlab.tasks.velocity.gait import Clock, Gait
+from mjlab.tasks.velocity.gait import Clock, Gait, Trot
 from mjlab.tasks.velocity.support import Hand
 from mjlab.tasks.velocity.symmetry import Reflection
 
@@ -307,6 +308,31 @@ def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
     args = (env, trot, "feet", "twist", (1, 0, 0, 1))
     # At zero command all feet must be in contact.
     assert gait_module.gait_contact(*args).tolist() == [1.0, 0.5, 0.0, 1.0]
+
+
+def test_a_turning_trot_moves_each_foot_around_the_base():
+    """Feet at (1, 2) and (-1, -2) m; joints a and b move them ahead and left by metres.
+
+    At the beginning of stance a foot is half a step in front of its place.
+    """
+    moves = {"a": (0.5, 1.0, 0.0), "b": (0.0, 0.0, 1.0)}
+    feet = (
+        Foot(body="l", geoms=(), clock=0, place=(1.0, 2.0), moves=moves),
+        Foot(body="r", geoms=(), clock=1, place=(-1.0, -2.0), moves={"c": (0, 1, 0)}),
+    )
+    trot = Trot(period=1.0, duty=0.5, feet=feet)
+    factors = torch.zeros(trot.columns, 3)
+    for column, joint, factor in trot.driven():
+        factors[column, "abc".index(joint)] += factor
+    phases = torch.tensor([[0.0, 0.5]])
+    turning = trot.offsets(phases, torch.tensor([[0.0, 0.0, 0.4]])) @ factors
+    # Half a turn of 0.2 rad: the foot at (1, 2) moves by 0.1 * (-2, 1). The other foot
+    # begins its swing half a step behind.
+    assert turning[0].tolist() == pytest.approx([-0.2, 0.1, -0.2])
+    ahead = trot.offsets(phases, torch.tensor([[0.4, 0.0, 0.0]])) @ factors
+    assert ahead[0].tolist() == pytest.approx([0.1, 0.0, -0.1])
+    lifted = trot.offsets(torch.tensor([[0.75, 0.25]]), torch.zeros(1, 3)) @ factors
+    assert lifted[0].tolist() == pytest.approx([0.5, 0.0, 0.0], abs=1e-6)
 
 
 def test_a_pushed_robot_has_a_running_clock_at_zero_command(env):
