@@ -397,7 +397,7 @@ def _repair_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel, notes: Notes) -
         notes.repaired(
             f"The inertia of {element.name!r} is implausible: at most {largest:.2g} "
             f"kg m2, but a box of its mass and size ({size} m) has {box.max():.2g}.",
-            f"Replaced the inertia of {element.name!r} by that of the box.",
+            f"Replaced the inertia of {element.name!r} by the inertia of this box.",
         )
 
 

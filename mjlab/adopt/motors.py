@@ -26,14 +26,14 @@ SAG = 0.12
 has 0.14. With 0.2 rad, a heavy robot sinks to its knees without a policy."""
 
 _TIPPING = 1.9
-"""Stiffness of the hips of a robot with four or more legs, relative to the stiffness
-below which the robot tips over. The Go1 has 1.8."""
+"""Factor between the hip stiffness of a robot with four or more legs and the stiffness
+at which it would just tip over. The Go1 has 1.8."""
 
 _SWIFT = 2.8
-"""Least natural frequency of a leg's motors, relative to that of a pendulum as long as
-the leg. The stride of a trot has 3 times the frequency of this pendulum, so slower
-motors hardly lift the feet. Faster ones have smaller action scales: with 4.2, a hexapod
-did not learn to move forward."""
+"""Minimum natural frequency of leg motors, as a multiple of the frequency of a pendulum
+with the length of the leg. The trot steps at 3 times the pendulum's frequency, so slower
+motors hardly lift the feet. Stiffer motors have smaller action scales: with 4.2, a
+hexapod did not learn to move forward."""
 
 BIPED_LAG = 0.064
 """Largest ratio of velocity gain to position gain of a biped's motor, s. The motors of
@@ -211,7 +211,7 @@ def _tipping_stiffness(posed: Posed, legs: Sequence[Leg]) -> float:
     """Return the hip stiffness per leg, N m/rad, at which the robot does not tip over.
 
     All legs together need at least weight times height of the centre of mass. The
-    returned stiffness is larger by `_TIPPING`.
+    returned stiffness is `_TIPPING` times as large.
     """
     height = posed.centre_of_mass()[2] - sole_centre(posed, legs[0])[2]
     return _TIPPING * _weight(posed) * float(height) / len(legs)
@@ -230,7 +230,8 @@ def _motor(
 
     The stiffness gives the torque limit at the position error `ERROR_AT_LIMIT`, but the
     natural frequency is at most `FASTEST`. Standing takes precedence over both: the
-    stiffness is at least `least`, N m/rad, up to the torque limit at `SAG`.
+    stiffness is raised to `least`, N m/rad, if necessary, but never above the torque
+    limit divided by `SAG`.
 
     The damping ratio is 1. For a biped it is smaller where the velocity gain would
     exceed `BIPED_LAG` times the position gain.

@@ -382,8 +382,8 @@ def _draw_bare_links(
 ) -> None:
     """Add visual capsules to bodies without a visible geom, so that videos show them.
 
-    The capsules connect the origin of the body with its child bodies and its sole.
-    They have no mass and no contacts.
+    One capsule runs from the origin of the body to each child body, and one to the sole
+    of a foot. They have no mass and no contacts.
     """
     seen = {int(b) for b in model.geom_bodyid[model.geom_group <= 2]}
     ends: dict[str, list[np.ndarray]] = {}

@@ -16,8 +16,8 @@ three or more."""
 _KNEE_ANGLES = 81
 
 _SINGULAR = 0.1
-"""Directions in which a sole moves by less than this fraction of the largest motion per
-joint angle are not used."""
+"""Singular values of a leg's Jacobian below this fraction of the largest count as zero
+(`rcond`)."""
 _MARGIN = 0.03
 """Margin between joint positions and limits, as a fraction of the joint's range."""
 
@@ -62,9 +62,9 @@ def moves(
 ) -> dict[str, tuple[float, float, float]]:
     """Return motions of a leg's joints in a gait, rad or m, by joint.
 
-    The first number lifts the sole straight up by `height`. The second and third move
-    it on the ground, per metre ahead and left, in the stance. Joint limits apply to the
-    lift. The pose of `posed` does not change.
+    The three numbers of a joint are its change when the sole is lifted straight up by
+    `height`, and its changes per metre that the sole moves ahead and to the left. The
+    lift respects the joint limits. The pose of `posed` does not change.
 
     Args:
         posed: Robot in its stance.

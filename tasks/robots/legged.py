@@ -37,9 +37,9 @@ class Foot:
     """Place of the sole in the stance, ahead and left of the base, m."""
 
     moves: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Motions of joints in the reference gait of a robot with four or more legs, rad or
-    m, by joint: to lift the foot in a swing, and per metre that the foot moves ahead
-    and left."""
+    """Joint motions of the reference gait, for robots with four or more legs. For each
+    joint: its change when the foot is lifted in a swing, rad or m, and its changes per
+    metre that the foot moves ahead and to the left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +72,10 @@ class LeggedRobot(Robot):
 
 
 def step_height(leg_length: float) -> float:
-    """Return the height of swinging feet of a robot with four or more legs, m.
+    """Return how high a robot with four or more legs should lift its feet, m.
 
-    Policies lift the feet of long legs a third higher, and the limit of natural gaits
-    is 12 cm.
+    Policies of robots with long legs lift the feet up to a third higher than this. The
+    limit of a natural gait is 12 cm.
     """
     return min(0.085, 0.3 * leg_length)
 

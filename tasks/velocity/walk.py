@@ -369,7 +369,8 @@ def rewards(
     if gait is None:
         terms = clocked_rewards(robot, trot(robot), robot.clock)
         terms["soft_landing"].weight *= _GO1_MASS / robot.mass
-        # Twice the weights of the Go1, whose gait the other terms were tuned for.
+        # With the Go1's weights, the feet of a hexapod did not step in time with each
+        # other, and some robots' feet slipped.
         terms["gait_contact"].weight *= 2.0
         terms["foot_slip"].weight *= 2.0
         terms["pose"].params["asset_cfg"] = joints
