@@ -112,13 +112,6 @@ def gait(
     )
 
 
-def _step_height(robot: LeggedRobot) -> float:
-    """Return the rewarded height of swinging feet, m."""
-    if is_biped(robot):
-        return min(0.1, 0.37 * robot.leg_length)
-    return step_height(robot.leg_length)
-
-
 def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
     """Return `gait`, or the robot's trot if it is None."""
     return trot(robot) if gait is None else gait
@@ -383,9 +376,10 @@ def rewards(
         terms["gait_contact"].params["legs"] = robot.clock
     for name in ("track_linear_velocity", "track_linear_closely"):
         terms[name].params["std"] *= _fastest(robot)
-    lift = round(_step_height(robot), 3)
+    length = robot.leg_length
+    lift = min(0.1, 0.37 * length) if is_biped(robot) else step_height(length)
     for name in ("foot_clearance", "foot_swing_height"):
-        terms[name].params["target_height"] = lift
+        terms[name].params["target_height"] = round(lift, 3)
     return {**terms}
 
 
