@@ -391,6 +391,9 @@ def _repair_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel, notes: Notes) -
         if largest > _LEAST_OF_BOX * box.max():
             continue
         element = spec.body(model.body(body).name)
+        # Also for a body whose mass comes from its geoms.
+        element.explicitinertial = True
+        element.mass, element.ipos = model.body_mass[body], model.body_ipos[body]
         element.inertia, element.iquat = box, (1.0, 0.0, 0.0, 0.0)
         element.fullinertia = np.full(6, np.nan)
         size = " x ".join(f"{side:.2f}" for side in np.sqrt(squares))
