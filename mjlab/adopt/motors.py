@@ -31,9 +31,9 @@ at which it would just tip over. The Go1 has 1.8."""
 
 _SWIFT = 2.8
 """Minimum natural frequency of leg motors, as a multiple of the frequency of a pendulum
-with the length of the leg. The trot steps at 3 times the pendulum's frequency, so slower
-motors hardly lift the feet. Stiffer motors have smaller action scales: with 4.2, a
-hexapod did not learn to move forward."""
+with the length of the leg. The trot steps at 3 times the pendulum's frequency, so that
+slower motors hardly lift the feet. Stiffer motors have smaller action scales: with 4.2,
+a hexapod did not learn to move forward."""
 
 BIPED_LAG = 0.064
 """Largest ratio of velocity gain to position gain of a biped's motor, s. The motors of
