@@ -1,4 +1,4 @@
-"""Find the legs of a robot, their feet and soles, and the roles of their joints."""
+"""Find the legs of a robot, their feet and soles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +10,6 @@ import numpy as np
 from mjlab.adopt.notes import AdoptError, Notes, listed
 from mjlab.adopt.shape import Posed
 from mjlab.names import suggest
-
-ROLES = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
-"""Roles of leg joints. A leg has at most one joint per role."""
 
 _NEAR_GROUND = 0.2
 """Largest height of a foot above the robot's lowest point, as a fraction of the robot's
@@ -307,27 +304,3 @@ def _with_clock(posed: Posed, legs: Sequence[Leg]) -> list[Leg]:
     ]
     order = {leg.foot: place for row in rows.values() for place, leg in enumerate(row)}
     return sorted(clocked, key=lambda leg: (order[leg.foot], -leg.side))
-
-
-def roles(posed: Posed, leg: Leg) -> dict[str, tuple[str, float]]:
-    """Return joint and sign of each role that the leg has.
-
-    The sign is 1 if the joint turns about +y (pitch), +x (roll) or +z (yaw) in the
-    current pose, and -1 for the opposite direction.
-    """
-    found: dict[str, tuple[str, float]] = {}
-    bends = iter(("hip_pitch", "knee", "ankle_pitch"))
-    knee_passed = False
-    for joint in leg.joints:
-        axis = posed.axis(joint)
-        if joint in leg.flexion:
-            role = next(bends, None)
-            knee_passed = knee_passed or role == "knee"
-            along = axis[1]
-        elif abs(axis[0]) >= abs(axis[2]):
-            role, along = ("ankle_roll" if knee_passed else "hip_roll"), axis[0]
-        else:
-            role, along = (None if knee_passed else "hip_yaw"), axis[2]
-        if role is not None and role not in found:
-            found[role] = (joint, float(np.sign(along)) or 1.0)
-    return found

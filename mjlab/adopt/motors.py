@@ -11,6 +11,7 @@ from mjlab.adopt.notes import Notes, listed
 from mjlab.adopt.shape import Posed
 from mjlab.adopt.stance import sole_centre
 from mjlab.spec import torque_limits
+from mjlab.tasks.robots.legged import action_scale
 from mjlab.tasks.robots.robot import Motor
 
 ERROR_AT_LIMIT, BIPED_ERROR_AT_LIMIT = 1.5, 0.5
@@ -117,7 +118,7 @@ def _note_gains(motors: dict[str, Motor], legs: Sequence[Leg], notes: Notes) -> 
     joints = [joint for leg in legs for joint in leg.joints]
     gains = [motors[joint].stiffness for joint in joints]
     torques = [motors[joint].effort_limit for joint in joints]
-    scales = [motors[joint].action_scale for joint in joints]
+    scales = [action_scale(len(legs), motors[joint]) for joint in joints]
     notes.findings.append(
         f"Legs: torque limits {_range(torques)} N m, stiffness {_range(gains)} "
         f"N m/rad, action scale {_range(scales)} rad."
@@ -147,17 +148,23 @@ def effective_inertia(posed: Posed) -> dict[str, float]:
 
 
 def standing_torques(posed: Posed, legs: Sequence[Leg]) -> dict[str, float]:
-    """Return the joint torques that hold the pose, N m, with equal load on all feet."""
+    """Return the joint torques with which legs carry the robot in its pose, N m.
+
+    The feet carry equal loads. If their mean is not below the centre of mass, as for
+    one foot of a biped, the forces point from there to the centre of mass: the robot
+    falls like an inverted pendulum, without turning.
+    """
     model, data = posed.model, posed.data
     data.qvel[:] = 0.0
     mujoco.mj_forward(model, data)
-    weight = float(model.body_subtreemass[1]) * 9.81
+    soles = [sole_centre(posed, leg) for leg in legs]
+    up = posed.centre_of_mass() - np.mean(soles, axis=0)
+    force = _weight(posed) / len(legs) * up / up[2]
     torque = data.qfrc_bias.copy()
     jacobian = np.zeros((3, model.nv))
-    for leg in legs:
-        body = model.body(leg.foot).id
-        mujoco.mj_jac(model, data, jacobian, None, sole_centre(posed, leg), body)
-        torque -= jacobian[2] * weight / len(legs)
+    for leg, sole in zip(legs, soles, strict=True):
+        mujoco.mj_jac(model, data, jacobian, None, sole, model.body(leg.foot).id)
+        torque -= force @ jacobian
     return {j: float(torque[model.jnt_dofadr[i]]) for j, i in posed.joints.items()}
 
 

@@ -7,10 +7,11 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from mjlab.adopt.legs import ROLES, Leg
+from mjlab.adopt.legs import Leg
+from mjlab.adopt.motors import standing_torques
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted
-from mjlab.adopt.stance import moves, sole_centre
+from mjlab.adopt.stance import moves
 from mjlab.spec import write_spec
 from mjlab.tasks.robots.legged import step_height
 from mjlab.tasks.robots.robot import Mirror, Motor
@@ -61,8 +62,6 @@ def task_text(robot: Adopted) -> str:
         "MIRROR": _mirror(robot.mirror),
         "MODEL": _MODEL.replace("<NAME>", robot.name) if robot.mirror else "",
         "AGENT": f", {robot.name}ModelCfg" if robot.mirror else "",
-        "GAIT": _gait(robot) if biped else "",
-        "STEPS": ", GAIT" if biped else "",
         "ASSIST": _ASSIST if biped else "",
         "IMPORTS": _imports(biped, robot.mirror is not None),
         "LEGS": str(len(robot.legs)),
@@ -159,19 +158,20 @@ def _feet(robot: Adopted) -> str:
         if len(line) > _WIDTH:
             head = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms='
             line = head + _wrapped(geoms, indent=12) + "),"
-        if len(robot.legs) > 2:
-            line = line.removesuffix("),") + _moves(robot, leg)
-        lines.append(line)
+        lines.append(line.removesuffix("),") + _moves(robot, leg))
     return "\n".join(lines)
 
 
 def _moves(robot: Adopted, leg: Leg) -> str:
-    """Return the source of a foot's place, and of the motions of its joints."""
-    x, y, _ = sole_centre(robot.posed, leg)
-    lines = [f", place=({x:.3f}, {y:.3f}), moves={{"]
-    found = moves(robot.posed, leg, step_height(robot.leg_length))
-    for joint, numbers in found.items():
-        rounded = ", ".join(f"{round(by, 2) + 0.0:.2f}" for by in numbers)
+    """Return the source of the motions of a foot's joints; see `Foot.moves`."""
+    biped = len(robot.legs) == 2
+    height = step_height(len(robot.legs), robot.leg_length)
+    torques = standing_torques(robot.posed, [leg])
+    lines = [", moves={"]
+    for joint, numbers in moves(robot.posed, leg, height).items():
+        load = torques[joint] / robot.motors[joint].stiffness
+        written = (*numbers, load) if biped else numbers
+        rounded = ", ".join(f"{round(by, 2) + 0.0:.2f}" for by in written)
         lines.append(f"    {_string(joint)}: ({rounded}),")
     return "\n        ".join([*lines, "}),"])
 
@@ -314,28 +314,6 @@ def _flips(mirror: Mirror, flipped: Sequence[str]) -> str:
     return '"' + "|".join(joined).replace("(.*)", ".*") + '"'
 
 
-def _gait(robot: Adopted) -> str:
-    """Return the source of a biped's gait: joints by role, and joints with sign -1."""
-    left, right = sorted(zip(robot.legs, robot.roles(), strict=True), key=_is_right)
-    joints, flipped = [], []
-    for role in ROLES:
-        if role not in left[1] or role not in right[1]:
-            continue
-        found = [of_leg[1][role] for of_leg in (left, right)]
-        flipped += [name for name, sign in found if sign < 0]
-        joints.append(f'"{role}": ("{found[0][0]}", "{found[1][0]}")')
-    lines = [f"    joints={_block(joints, '{', '}')},"]
-    if flipped:
-        lines.append(f"    flipped={_wrapped(_quoted(flipped), indent=8)},")
-    if not robot.knees_forward:
-        lines.append("    knees_forward=False,")
-    return "\nGAIT = walk.gait(\n    ROBOT,\n" + "\n".join(lines) + "\n)\n"
-
-
-def _is_right(found: tuple[Leg, object]) -> bool:
-    return found[0].clock == 1
-
-
 _ASSIST = """
     def assistance(self) -> EventTermCfg:
         return walk.assistance(ROBOT)
@@ -366,15 +344,15 @@ ROBOT = legged_robot(
     },<HELD>
     mirror=<MIRROR>,
 )
-<GAIT>
+
 <MODEL>
 class <NAME>Cfg(walk.<BASE>):
     scene = walk.scene(ROBOT)
     sim = walk.simulation(ROBOT)
     commands = walk.commands(ROBOT)
-    observations = walk.observations(ROBOT<STEPS>)
-    actions = walk.actions(ROBOT<STEPS>)
-    rewards = walk.rewards(ROBOT<STEPS>)
+    observations = walk.observations(ROBOT)
+    actions = walk.actions(ROBOT)
+    rewards = walk.rewards(ROBOT)
     terminations = walk.terminations(ROBOT)
     events = walk.events(ROBOT)
     viewer = walk.grounds.viewer(ROBOT)

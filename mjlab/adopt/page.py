@@ -14,6 +14,7 @@ from mjlab.render.framing import Subject, fitting_distance
 from mjlab.render.offscreen import brighten
 from mjlab.render.overlays import Marks
 from mjlab.report.template import render_page
+from mjlab.tasks.robots.legged import action_scale
 
 _VIEWS = {"From the front left": 145.0, "Left side": 90.0, "Front": 180.0}
 """Azimuth of the camera, degrees, by title. The robot faces +x."""
@@ -57,6 +58,7 @@ def _leg_rows(robot: Adopted) -> list[list[str]]:
 
 def _motor_rows(robot: Adopted) -> list[list[str]]:
     """Return a table row per joint: use, stance, torque limit, inertia and gains."""
+    legs = len(robot.legs)
     return [
         [
             joint,
@@ -66,7 +68,7 @@ def _motor_rows(robot: Adopted) -> list[list[str]]:
             f"{motor.loop_inertia:.3g}",
             f"{motor.stiffness:.3g}",
             f"{motor.damping:.3g}",
-            f"{motor.action_scale:.2f}" if joint in robot.acted else "",
+            f"{action_scale(legs, motor):.2f}" if joint in robot.acted else "",
         ]
         for joint, motor in robot.motors.items()
     ]

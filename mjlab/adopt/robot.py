@@ -8,12 +8,12 @@ import mujoco
 import numpy as np
 
 from mjlab.adopt.file import read_spec
-from mjlab.adopt.legs import Leg, collides, find_legs, roles
+from mjlab.adopt.legs import Leg, collides, find_legs
 from mjlab.adopt.mirror import find_mirror
 from mjlab.adopt.motors import find_motors
 from mjlab.adopt.notes import AdoptError, Notes, listed
 from mjlab.adopt.shape import Posed
-from mjlab.adopt.stance import base_height, bends_forward, sole_centre, stand, uneven
+from mjlab.adopt.stance import base_height, sole_centre, stand, uneven
 from mjlab.adopt.standing import (
     LONGEST,
     listed_pairs,
@@ -119,15 +119,6 @@ class Adopted:
         leg = self.legs[0]
         hip = self.posed.anchor(leg.flexion[0] if leg.flexion else leg.joints[0])
         return float(hip[2] - sole_centre(self.posed, leg)[2])
-
-    @property
-    def knees_forward(self) -> bool:
-        """Whether the knees are in front of the line from hip to foot."""
-        return bends_forward(self.posed, self.legs[0])
-
-    def roles(self) -> list[dict[str, tuple[str, float]]]:
-        """Return (joint, sign) by role for each leg; see `mjlab.adopt.legs.roles`."""
-        return [roles(self.posed, leg) for leg in self.legs]
 
 
 def adopt(path: Path, name: str = "", overrides: Overrides | None = None) -> Adopted:

@@ -15,9 +15,13 @@ three or more."""
 
 _KNEE_ANGLES = 81
 
-_SINGULAR = 0.1
+_SINGULAR = 0.03
 """Singular values of a leg's Jacobian below this fraction of the largest count as zero
 (`rcond`)."""
+
+_LEVEL = 0.3
+"""Weight of a sole's rotation relative to its position, in leg lengths."""
+
 _MARGIN = 0.03
 """Margin between joint positions and limits, as a fraction of the joint's range."""
 
@@ -59,11 +63,12 @@ def stand(
 
 def moves(
     posed: Posed, leg: Leg, height: float
-) -> dict[str, tuple[float, float, float]]:
+) -> dict[str, tuple[float, float, float, float]]:
     """Return motions of a leg's joints in a gait, rad or m, by joint.
 
-    The three numbers of a joint are its change when the sole is lifted straight up by
-    `height`, and its changes per metre that the sole moves ahead and to the left. The
+    The numbers of a joint are its change when the sole is lifted straight up by
+    `height`, its changes per metre that the sole moves ahead and to the left, and its
+    change per radian that the sole turns around the base. Flat soles stay level. The
     lift respects the joint limits. The pose of `posed` does not change.
 
     Args:
@@ -73,30 +78,57 @@ def moves(
     """
     joints = [joint for joint in leg.joints if joint in posed.joints]
     start = {joint: posed.position(joint) for joint in posed.joints}
-    ground = np.linalg.lstsq(_jacobian(posed, leg, joints), np.eye(3), rcond=_SINGULAR)
-    wanted = sole_centre(posed, leg) + np.array((0.0, 0.0, height))
+    level = _orientation(posed, leg).copy()
+    x, y, z = sole_centre(posed, leg)
+    wanted = np.array((x, y, z + height))
+    ground = np.zeros((3, 6))
+    ground[0, 0] = ground[1, 1] = 1.0
+    ground[2] = -y, x, 0.0, 0.0, 0.0, 1.0
+    shifts = [_turns(posed, leg, joints, motion) for motion in ground]
     pose = dict(start)
     for _ in range(20):
-        error = 0.5 * (wanted - sole_centre(posed, leg))
-        turns = np.linalg.lstsq(_jacobian(posed, leg, joints), error, rcond=_SINGULAR)
-        for joint, turn in zip(joints, turns[0], strict=True):
+        error = np.zeros(6)
+        error[:3] = wanted - sole_centre(posed, leg)
+        mujoco.mju_subQuat(error[3:], level, _orientation(posed, leg))
+        # From the frame of the foot to the world.
+        mujoco.mju_rotVecQuat(error[3:], error[3:].copy(), _orientation(posed, leg))
+        turns = _turns(posed, leg, joints, 0.5 * error)
+        for joint, turn in zip(joints, turns, strict=True):
             pose[joint] = float(np.clip(pose[joint] + turn, *posed.limits(joint)))
         posed.place(pose)
     posed.place(start)
     return {
-        joint: (pose[joint] - start[joint], float(ahead), float(left))
-        for joint, (ahead, left, _) in zip(joints, ground[0], strict=True)
+        joint: (pose[joint] - start[joint], float(ahead), float(left), float(turn))
+        for joint, ahead, left, turn in zip(joints, *shifts, strict=True)
     }
 
 
-def _jacobian(posed: Posed, leg: Leg, joints: Sequence[str]) -> np.ndarray:
-    """Return the velocity of a sole per joint velocity, shape (3, joints)."""
+def _turns(
+    posed: Posed, leg: Leg, joints: Sequence[str], motion: np.ndarray
+) -> np.ndarray:
+    """Return joint changes for a small motion of a sole: position, m, and rotation.
+
+    The rotation counts for flat soles of legs with an ankle. If a leg has too few
+    joints for both, the position counts more.
+    """
     model, data = posed.model, posed.data
-    jacobian = np.zeros((3, model.nv))
+    jacobian = np.zeros((6, model.nv))
     mujoco.mj_comPos(model, data)
     body = model.body(leg.foot).id
-    mujoco.mj_jac(model, data, jacobian, None, sole_centre(posed, leg), body)
-    return jacobian[:, [model.joint(joint).dofadr[0] for joint in joints]]
+    centre = sole_centre(posed, leg)
+    mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], centre, body)
+    columns = jacobian[:, [model.joint(joint).dofadr[0] for joint in joints]]
+    weights = np.ones(6)
+    levels = leg.flat and len(joints) > 3
+    length = np.linalg.norm(centre - posed.anchor(leg.joints[0]))
+    weights[3:] = _LEVEL * length if levels else 0.0
+    weighted = weights[:, None] * columns
+    return np.linalg.lstsq(weighted, weights * motion, rcond=_SINGULAR)[0]
+
+
+def _orientation(posed: Posed, leg: Leg) -> np.ndarray:
+    """Return the orientation of a foot in the world, wxyz."""
+    return posed.data.xquat[posed.model.body(leg.foot).id]
 
 
 def sole_centre(posed: Posed, leg: Leg) -> np.ndarray:
@@ -202,8 +234,3 @@ def _knee_ahead(posed: Posed, leg: Leg) -> float:
     foot = sole_centre(posed, leg)
     share = (hip[2] - knee[2]) / max(hip[2] - foot[2], 1e-6)
     return float(knee[0] - (hip[0] + share * (foot[0] - hip[0])))
-
-
-def bends_forward(posed: Posed, leg: Leg) -> bool:
-    """Return whether the knee is in front of the line from hip to foot."""
-    return len(leg.flexion) < 2 or _knee_ahead(posed, leg) > 0.0

@@ -11,7 +11,6 @@ from mjlab.tasks.robots.robot import (
     Mirror,
     Motor,
     Robot,
-    action_scales,
     position_actuators,
 )
 
@@ -33,13 +32,12 @@ class Foot:
     clock: int
     """Half of the stride in which the foot steps, 0 or 1."""
 
-    place: tuple[float, float] = (0.0, 0.0)
-    """Place of the sole in the stance, ahead and left of the base, m."""
-
-    moves: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Joint motions of the reference gait, for robots with four or more legs. For each
-    joint: its change when the foot is lifted in a swing, rad or m, and its changes per
-    metre that the foot moves ahead and to the left."""
+    moves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Joint motions of the reference gait. For each joint: its change when the foot is
+    lifted in a swing, rad or m, its changes per metre that the foot moves ahead and to
+    the left, and its change per radian that the foot turns around the base. A biped has
+    a fifth number: the position error at which the motor carries the robot on this leg
+    alone, which is added to the joint target."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +69,33 @@ class LeggedRobot(Robot):
         return tuple(foot.clock for foot in self.feet)
 
 
-def step_height(leg_length: float) -> float:
-    """Return how high a robot with four or more legs should lift its feet, m.
+def step_height(legs: int, leg_length: float) -> float:
+    """Return how high a robot should lift its feet, m.
 
-    Policies of robots with long legs lift the feet up to a third higher than this. The
-    limit of a natural gait is 12 cm.
+    The Unitree G1 should lift them by 10 cm. Policies of quadrupeds with long legs lift
+    the feet up to a third higher than this; the limit of their natural gait is 12 cm.
+
+    Args:
+        legs: Number of legs.
+        leg_length: Height of the hips above the soles in the stance, m.
     """
+    if legs == 2:
+        return min(0.1, 0.154 * leg_length)
     return min(0.085, 0.3 * leg_length)
+
+
+def action_scale(legs: int, motor: Motor) -> float:
+    """Return the change of a position target per unit of action, rad.
+
+    One unit requests a quarter of the maximum torque, as for the Unitree Go1 and G1.
+    For bipeds it requests half, because their motors are stiffer: a quarter moves a
+    foot so little that the policy does not learn to recover with a step.
+
+    Args:
+        legs: Number of legs.
+        motor: Motor of the joint.
+    """
+    return (2.0 if legs == 2 else 1.0) * motor.action_scale
 
 
 def motor(
@@ -165,7 +183,10 @@ def legged_robot(
         foot_bodies=tuple(foot.body for foot in feet),
         foot_sites=tuple(f"{foot.body}_sole" for foot in feet),
         foot_geoms=tuple(geom for foot in feet for geom in foot.geoms),
-        action_scale=action_scales(drives),
+        action_scale={
+            pattern: action_scale(len(feet), drive)
+            for pattern, drive in all_motors.items()
+        },
         posture_std_standing={".*": _STANDING},
         posture_std_walking=moving,
         posture_std_running=moving,

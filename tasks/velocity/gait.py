@@ -5,7 +5,7 @@ balance. At zero command there is no gait.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -66,7 +66,7 @@ class JointGait(Clock):
     """Number of columns of `offsets`."""
 
     lead: float = 0.0
-    """Time by which the joint motions precede the clock, s, because motors lag."""
+    """Time by which joint targets precede the clock, s, because motors lag."""
 
     def driven(self) -> list[tuple[int, str, float]]:
         """Return the motions of joints: column of `offsets`, joint and factor of each.
@@ -74,6 +74,10 @@ class JointGait(Clock):
         The motions of a joint are added.
         """
         raise NotImplementedError
+
+    def loaded(self) -> list[tuple[int, str, float]]:
+        """Return motions of the joint targets only, which compensate for loads."""
+        return []
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
         """Return the offsets from the default joint positions, before their factors.
@@ -117,40 +121,59 @@ class JointGait(Clock):
         place = 0.5 - stood + back
         return self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
 
+    def _over_left(self, phases: torch.Tensor) -> torch.Tensor:
+        """Return 1 where the base is over the left leg, -1 over the right leg.
+
+        The base is there in the middle of the stance; shape (num_envs, 1).
+        """
+        middle = phases[:, :1] - 0.5 * self.duty
+        return (2.0 * math.pi * middle).cos()
+
     def _swing(self, phases: torch.Tensor) -> torch.Tensor:
         """Return the progress of the swing, 0 to 1; it is 0 in stance."""
         return ((phases - self.duty) / (1.0 - self.duty)).clamp(0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trot(JointGait):
+class LegGait(JointGait):
     """Gait of any number of legs in two groups, half a period apart."""
 
-    columns = 8
+    columns = 10
 
     feet: tuple[Foot, ...]
     """The feet, with the motions of their joints."""
 
+    sway: float = 0.0
+    """Maximum sideways motion of the base over the stance leg, m, for bipeds."""
+
     def driven(self) -> list[tuple[int, str, float]]:
-        found = []
-        for foot in self.feet:
-            x, y = foot.place
-            for joint, (up, ahead, left) in foot.moves.items():
-                factors = up, ahead, left, x * left - y * ahead
-                found += [
-                    (2 * kind + foot.clock, joint, factor)
-                    for kind, factor in enumerate(factors)
-                ]
-        return found
+        return self._factors(range(4))
+
+    def loaded(self) -> list[tuple[int, str, float]]:
+        return self._factors((4,))
+
+    def _factors(self, kinds: Iterable[int]) -> list[tuple[int, str, float]]:
+        return [
+            (2 * kind + foot.clock, joint, factors[kind])
+            for foot in self.feet
+            for joint, factors in foot.moves.items()
+            for kind in kinds
+            if kind < len(factors)
+        ]
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
         """Return the offsets before their factors.
 
-        The columns are lift, steps ahead and left, and turn, each of the first and of
-        the second group of legs: shape (num_envs, 8).
+        The columns are lift, steps ahead and left, turn, and load, each of the first
+        and of the second group of legs: shape (num_envs, 10). The load increases from 0
+        to 1 while both groups are in stance.
         """
         ahead, left, turn = self.steps(phases, command)
-        return torch.cat((self.lift(phases), ahead, left, turn), dim=1)
+        left = left - self.sway * self._over_left(phases)
+        since_touchdown, to_liftoff = phases, self.duty - phases
+        overlap = max(self.duty - 0.5, 0.01)
+        load = torch.minimum(since_touchdown, to_liftoff).div(overlap).clamp(0.0, 1.0)
+        return torch.cat((self.lift(phases), ahead, left, turn, load), dim=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,21 +198,9 @@ class Gait(JointGait):
     roll_per_m: float = 0.5 / 0.65
     """Amplitude of hip roll per metre of sideways step length, rad/m."""
 
-    def joint(self, role: str, side: int) -> tuple[str, float] | None:
-        """Return name and sign of a joint, or None if the robot has no such joint.
-
-        The sign is 1 if the joint turns about the positive y (pitch and knee), x (roll)
-        or z axis (yaw).
-
-        Args:
-            role: One of `ROLES`.
-            side: 0 for the left and 1 for the right leg.
-        """
-        return f"{_SIDES[side]}_{role}_joint", 1.0
-
     def driven(self) -> list[tuple[int, str, float]]:
-        found = [self.joint(role, side) for role in ROLES for side in (0, 1)]
-        return [(column, *joint) for column, joint in enumerate(found) if joint]
+        joints = [f"{side}_{role}_joint" for role in ROLES for side in _SIDES]
+        return [(column, joint, 1.0) for column, joint in enumerate(joints)]
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
         """Return the gait's offsets from the default positions, rad.
@@ -199,9 +210,7 @@ class Gait(JointGait):
         """
         lift, step = self.lift(phases), self.steps(phases, command)
         ahead, aside = self.pitch_per_m * step[0], self.roll_per_m * step[1]
-        # The pelvis is over the left leg in the middle of its stance.
-        middle = phases[:, :1] - 0.5 * self.duty
-        roll = aside - self.sway * (2.0 * math.pi * middle).cos()
+        roll = aside - self.sway * self._over_left(phases)
         joints = (
             -self.hip * lift - ahead,
             roll,
@@ -213,32 +222,20 @@ class Gait(JointGait):
         return torch.cat(joints, dim=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LegGait(Gait):
-    """Gait of a robot whose leg joints have any names, signs and number."""
-
-    joints: Mapping[str, tuple[str, str]]
-    """Left and right joint of each role; roles that the legs lack are left out."""
-
-    flipped: tuple[str, ...] = ()
-    """Joints that turn about the negative axis; see `Gait.joint`."""
-
-    def joint(self, role: str, side: int) -> tuple[str, float] | None:
-        """Return name and sign of a joint; see `Gait.joint`."""
-        if role not in self.joints:
-            return None
-        name = self.joints[role][side]
-        return name, -1.0 if name in self.flipped else 1.0
-
-
 class _Legs:
     """Adds the offsets of a gait to the columns of its joints."""
 
     def __init__(
-        self, gait: JointGait, names: Sequence[str], device: torch.device
+        self,
+        gait: JointGait,
+        names: Sequence[str],
+        device: torch.device,
+        *,
+        loaded: bool = False,
     ) -> None:
         self._factors = torch.zeros(gait.columns, len(names), device=device)
-        for column, joint, factor in gait.driven():
+        motions = gait.driven() + (gait.loaded() if loaded else [])
+        for column, joint, factor in motions:
             self._factors[column, names.index(joint)] += factor
 
     def add(
@@ -262,10 +259,12 @@ def _runs(env: ManagedEnv, clock: Clock, command_name: str) -> torch.Tensor:
     return torch.maximum(commanded, pushed.float())
 
 
-def _offsets(env: ManagedEnv, gait: JointGait, command_name: str) -> torch.Tensor:
+def _offsets(
+    env: ManagedEnv, gait: JointGait, command_name: str, lead: float = 0.0
+) -> torch.Tensor:
     """Return the gait's offsets, (num_envs, columns); 0 where the clock is stopped."""
     command = env.command_manager.get_command(command_name)
-    offsets = gait.offsets(gait.phases(_seconds(env) + gait.lead), command)
+    offsets = gait.offsets(gait.phases(_seconds(env) + lead), command)
     return offsets * _runs(env, gait, command_name).unsqueeze(1)
 
 
@@ -300,14 +299,15 @@ class GaitAction(mdp.JointPositionAction):
         self._gait, self._command_name = cfg.gait, cfg.command_name
         # Commands are created before actions.
         self._commanded = cast(ManagedEnv, env)
-        self._legs = _Legs(cfg.gait, self.target_names, env.device)
+        self._legs = _Legs(cfg.gait, self.target_names, env.device, loaded=True)
 
     def summand(self) -> torch.Tensor:
         """Return the offset that is added to the scaled action, (num_envs, action_dim).
 
         It is the joint position of the gait, in rad or m.
         """
-        offsets = _offsets(self._commanded, self._gait, self._command_name)
+        gait = self._gait
+        offsets = _offsets(self._commanded, gait, self._command_name, gait.lead)
         still = super().summand().expand(self.num_envs, -1)
         return self._legs.add(still, offsets)
 
@@ -342,7 +342,7 @@ class gait_posture(ManagerTermBase):
     def __call__(
         self,
         env: ManagedEnv,
-        gait: Gait,
+        gait: JointGait,
         command_name: str,
         std_standing: Mapping[str, float],
         std_walking: Mapping[str, float],

@@ -34,7 +34,6 @@ from mjlab.tasks.velocity.gait import Gait as Gait
 from mjlab.tasks.velocity.gait import GaitAction as GaitAction
 from mjlab.tasks.velocity.gait import GaitActionCfg as GaitActionCfg
 from mjlab.tasks.velocity.gait import LegGait as LegGait
-from mjlab.tasks.velocity.gait import Trot as Trot
 from mjlab.tasks.velocity.gait import gait_clock as gait_clock
 from mjlab.tasks.velocity.gait import gait_contact as gait_contact
 from mjlab.tasks.velocity.gait import gait_posture as gait_posture

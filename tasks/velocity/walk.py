@@ -9,7 +9,6 @@ of the robot: from the Unitree G1 for bipeds, from the Unitree Go1 for other rob
 import copy
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -37,7 +36,7 @@ from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.biped import GROWING_WEIGHTS, SUPPORT, WarmUpCfg, eased
 from mjlab.tasks.velocity.env import VelocityCfg
-from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg, LegGait, Trot
+from mjlab.tasks.velocity.gait import Clock, GaitActionCfg, JointGait, LegGait
 from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tensors import UniformNoiseCfg
@@ -61,60 +60,28 @@ def _fastest(robot: LeggedRobot) -> float:
     return round(min(1.0, math.sqrt(_size(robot))), 2)
 
 
-def trot(robot: LeggedRobot) -> Trot:
-    """Return the gait of a robot with four or more legs: two groups in alternation.
+def gait(robot: LeggedRobot) -> LegGait:
+    """Return the gait of a robot: a walk of two legs, or a trot of two groups of legs.
 
     The period is proportional to the square root of the leg length, like a pendulum's.
-    The motion of the legs precedes the clock by the lag of their motors.
+    Joint targets precede the clock by the lag of the motors.
     """
-    period = round(0.35 * math.sqrt(_size(robot)), 2)
     stepping = {joint for foot in robot.feet for joint in foot.moves}
     lags = [
         motor.damping / motor.stiffness
         for (pattern,), motor in robot.motors.items()
         if any(re.fullmatch(pattern, joint) for joint in stepping)
     ]
-    return Trot(
-        period=period,
-        duty=0.55,
+    two_legs = is_biped(robot)
+    period = biped.GAIT.period if two_legs else 0.35
+    return LegGait(
+        period=round(period * math.sqrt(_size(robot)), 2),
+        duty=biped.GAIT.duty if two_legs else 0.55,
         push_speed=0.25,
         lead=round(sum(lags) / max(len(lags), 1), 3),
         feet=robot.feet,
+        sway=round(biped.GAIT.sway * robot.leg_length, 3) if two_legs else 0.0,
     )
-
-
-def gait(
-    robot: LeggedRobot,
-    *,
-    joints: Mapping[str, tuple[str, str]],
-    flipped: tuple[str, ...] = (),
-    knees_forward: bool = True,
-) -> LegGait:
-    """Return the gait of a biped, scaled from the Unitree G1 to its leg length.
-
-    Args:
-        robot: The robot.
-        joints: Left and right joint of each role; see `LegGait`.
-        flipped: Joints that turn about the negative axis.
-        knees_forward: True if the knees are in front of the line from hip to foot.
-    """
-    bend = 1.0 if knees_forward else -1.0
-    return LegGait(
-        period=round(biped.GAIT.period * math.sqrt(_size(robot)), 2),
-        knee=bend * biped.GAIT.knee,
-        hip=bend * biped.GAIT.hip,
-        sway=biped.GAIT.sway,
-        push_speed=biped.GAIT.push_speed,
-        pitch_per_m=round(1.1 / robot.leg_length, 2),
-        roll_per_m=round(0.5 / robot.leg_length, 2),
-        joints=joints,
-        flipped=flipped,
-    )
-
-
-def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
-    """Return `gait`, or the robot's trot if it is None."""
-    return trot(robot) if gait is None else gait
 
 
 # Scene and physics.
@@ -162,20 +129,13 @@ def commands(robot: LeggedRobot) -> dict[str, CommandTermCfg | None]:
     return {**terms}
 
 
-def actions(
-    robot: LeggedRobot, gait: Gait | None = None
-) -> dict[str, ActionTermCfg | None]:
-    """Return position targets of the acted joints, relative to the gait.
-
-    Args:
-        robot: The robot.
-        gait: Gait of a biped. None for other robots, which trot (`trot`).
-    """
+def actions(robot: LeggedRobot) -> dict[str, ActionTermCfg | None]:
+    """Return position targets of the acted joints, relative to the gait."""
     scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
     term = GaitActionCfg(
         joint_names=robot.acted,
         scale=scale,
-        gait=trot(robot) if gait is None else gait,
+        gait=gait(robot),
         command_name=walking.COMMAND,
     )
     return {"joint_pos": term}
@@ -212,17 +172,12 @@ def clocked_observations(
     return groups
 
 
-def observations(
-    robot: LeggedRobot, gait: Clock | None = None
-) -> dict[str, ObservationGroupCfg | None]:
+def observations(robot: LeggedRobot) -> dict[str, ObservationGroupCfg | None]:
     """Return observations of the acted joints, with the gait clock.
 
-    Args:
-        robot: The robot.
-        gait: Gait of a biped, whose critic also observes the assistance. None for other
-            robots.
+    The critic of a biped also observes the assistance.
     """
-    groups = clocked_observations(robot, clock_of(robot, gait))
+    groups = clocked_observations(robot, gait(robot))
     for group in groups.values():
         group.terms = {
             name: replace(term) for name, term in group.terms.items() if term
@@ -231,7 +186,7 @@ def observations(
             term = group.terms[name]
             assert term is not None
             term.params = {**term.params, "asset_cfg": acted_joints(robot)}
-    if gait is not None:
+    if is_biped(robot):
         groups["critic"].terms[SUPPORT] = ObservationTermCfg(
             func=walking_mdp.support_level, params={"event": SUPPORT}
         )
@@ -282,7 +237,7 @@ def clocked_rewards(
 
 
 def biped_rewards(
-    robot: Robot, gait: Gait, *, rough: bool = False
+    robot: Robot, gait: JointGait, *, rough: bool = False
 ) -> dict[str, RewardTermCfg]:
     """Return rewards with pose and contacts of a gait as reference.
 
@@ -349,18 +304,11 @@ def biped_tracking(
     }
 
 
-def rewards(
-    robot: LeggedRobot, gait: Gait | None = None
-) -> dict[str, RewardTermCfg | None]:
-    """Return the rewards of a robot, scaled to its size and weight.
-
-    Args:
-        robot: The robot.
-        gait: Gait of a biped. None for other robots.
-    """
+def rewards(robot: LeggedRobot) -> dict[str, RewardTermCfg | None]:
+    """Return the rewards of a robot, scaled to its size and weight."""
     joints = acted_joints(robot)
-    if gait is None:
-        terms = clocked_rewards(robot, trot(robot), robot.clock)
+    if not is_biped(robot):
+        terms = clocked_rewards(robot, gait(robot), robot.clock)
         terms["soft_landing"].weight *= _GO1_MASS / robot.mass
         # With the Go1's weights, the feet of a hexapod did not step in time with each
         # other, and some robots' feet slipped.
@@ -368,7 +316,7 @@ def rewards(
         terms["foot_slip"].weight *= 2.0
         terms["pose"].params["asset_cfg"] = joints
     else:
-        terms = biped_rewards(robot, gait)
+        terms = biped_rewards(robot, gait(robot))
         terms["soft_landing"].weight *= biped.MASS / robot.mass
         momentum = robot.mass * robot.leg_length**2 / (biped.MASS * biped.LEG_LENGTH**2)
         terms["angular_momentum"].weight *= min(momentum**-2, 10.0)
@@ -376,8 +324,7 @@ def rewards(
         terms["gait_contact"].params["legs"] = robot.clock
     for name in ("track_linear_velocity", "track_linear_closely"):
         terms[name].params["std"] *= _fastest(robot)
-    length = robot.leg_length
-    lift = min(0.1, 0.37 * length) if is_biped(robot) else step_height(length)
+    lift = step_height(len(robot.feet), robot.leg_length)
     for name in ("foot_clearance", "foot_swing_height"):
         terms[name].params["target_height"] = round(lift, 3)
     return {**terms}
@@ -470,8 +417,8 @@ def learner(
 ) -> PpoAgentCfg:
     """Return PPO for a robot.
 
-    Robots with four or more legs begin with half of the usual exploration, because they
-    explore around a trot. With more, a heavy robot learns to stand still, so that its
+    It begins with half of the usual exploration, because it explores around a reference
+    gait. With more, heavy robots with four legs learn to stand still, so that their
     feet do not slip.
 
     Args:
@@ -480,7 +427,7 @@ def learner(
     """
     two_legs = is_biped(robot)
     iterations = 1200 if two_legs else 700
-    entropy, std = (0.001, 1.0) if two_legs else (0.005, 0.5)
+    entropy, std = 0.001 if two_legs else 0.005, 0.5
     if model is None:
         agent = rl.velocity_rl(
             max_iterations=2 * iterations,

@@ -4,11 +4,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.adopt.legs import ROLES
 from mjlab.adopt.mirror import name_rule
+from mjlab.adopt.motors import standing_torques
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted, Overrides, adopt
+from mjlab.adopt.shape import Posed
 from mjlab.adopt.stance import moves, sole_centre
+from mjlab.tasks.robots.g1 import G1_XML
 from mjlab.tasks.robots.go1 import GO1_XML
 from tests.adopt.models import hexapod, point_biped
 
@@ -31,6 +33,11 @@ def six(folder) -> Adopted:
 @pytest.fixture(scope="module")
 def two(folder) -> Adopted:
     return adopt(folder / "point.xml")
+
+
+@pytest.fixture(scope="module")
+def flat_footed() -> Adopted:
+    return adopt(G1_XML)
 
 
 def test_a_hexapod_has_six_feet_and_alternating_tripods(six):
@@ -71,39 +78,74 @@ def test_a_hexapod_stands_and_a_biped_on_points_falls(six, two):
     assert two.stands < 3.0
 
 
-def test_moves_of_a_leg_lift_and_shift_only_its_sole(six):
-    posed, height, shift = six.posed, 0.2 * six.leg_length, 0.01
+def test_moves_of_a_leg_lift_shift_and_turn_only_its_sole(six):
+    posed, height, by = six.posed, 0.2 * six.leg_length, 0.01
     before = [sole_centre(posed, leg) for leg in six.legs]
     for moved, leg in enumerate(six.legs):
         found = moves(posed, leg, height)
         assert tuple(found) == leg.joints
-        wanted = np.diag((height, shift, shift))[:, [1, 2, 0]]
-        for kind, (by, rise) in enumerate(
-            zip((1.0, shift, shift), wanted, strict=True)
+        x, y, _ = before[moved]
+        motions = ((0, 0, height), (by, 0, 0), (0, by, 0), (-by * y, by * x, 0))
+        for kind, (share, motion) in enumerate(
+            zip((1.0, by, by, by), motions, strict=True)
         ):
-            change = {joint: by * factors[kind] for joint, factors in found.items()}
-            posed.place({j: six.stance[j] + change.get(j, 0.0) for j in six.stance})
-            for other, place in enumerate(before):
-                expected = rise if other == moved else np.zeros(3)
+            place(six, {joint: share * four[kind] for joint, four in found.items()})
+            for other, start in enumerate(before):
+                expected = motion if other == moved else (0, 0, 0)
                 found_at = sole_centre(posed, six.legs[other])
-                assert np.allclose(found_at - place, expected, atol=1.5e-3)
+                assert np.allclose(found_at - start, expected, atol=1.5e-3)
         posed.place(six.stance)
 
 
-def test_the_knees_of_a_biped_point_forward(two):
-    assert two.knees_forward
+def test_a_flat_foot_stays_level_and_turns_with_the_robot(flat_footed):
+    posed, leg, by = flat_footed.posed, flat_footed.legs[0], 0.02
+    found = moves(posed, leg, 0.05)
+    start, level = sole_centre(posed, leg), orientation(posed, leg.foot)
+    for kind, (share, motion, turn) in enumerate(
+        (
+            (1.0, (0, 0, 0.05), 0.0),
+            (by, (by, 0, 0), 0.0),
+            (by, (0, by, 0), 0.0),
+            (by, (-by * start[1], by * start[0], 0), by),
+        )
+    ):
+        place(flat_footed, {j: share * four[kind] for j, four in found.items()})
+        assert np.allclose(sole_centre(posed, leg) - start, motion, atol=1.5e-3)
+        change = orientation(posed, leg.foot) @ level.T
+        assert np.allclose(change[:, 2], (0, 0, 1), atol=5e-3)
+        assert change[1, 0] == pytest.approx(turn, abs=2e-3)
+        posed.place(flat_footed.stance)
+
+
+def test_one_leg_pushes_towards_the_centre_of_mass(two):
+    """Its torques are the moments of this force, besides the weight of the leg."""
+    posed, model = two.posed, two.posed.model
+    (leg,) = [leg for leg in two.legs if leg.side > 0]
+    torques = standing_torques(posed, [leg])
+    sole = sole_centre(posed, leg)
+    up = posed.centre_of_mass() - sole
+    force = two.mass * GRAVITY * up / up[2]
+    for joint in leg.joints:
+        moment = posed.axis(joint) @ np.cross(sole - posed.anchor(joint), force)
+        weight = posed.data.qfrc_bias[model.joint(joint).dofadr[0]]
+        assert torques[joint] == pytest.approx(weight - moment)
+    # The stance leg lifts the other hip, and extends its knee.
+    assert torques["left_hip_roll"] > 1.0
+    assert torques["left_knee"] < -1.0
+
+
+def place(robot: Adopted, change: dict[str, float]) -> None:
+    """Add a change to the stance of a robot."""
+    robot.posed.place({j: q + change.get(j, 0.0) for j, q in robot.stance.items()})
+
+
+def orientation(posed: Posed, body: str) -> np.ndarray:
+    return posed.data.xmat[posed.model.body(body).id].reshape(3, 3).copy()
+
+
+def test_the_knees_of_a_biped_bend_like_human_knees(two):
     assert two.stance["left_knee"] == pytest.approx(two.stance["right_knee"], abs=1e-6)
     assert 0.3 < two.stance["left_knee"] < 1.2
-
-
-def test_the_roles_of_a_legs_joints_follow_from_axes(two):
-    left, right = two.roles()
-    assert left == {
-        "hip_roll": ("left_hip_roll", 1.0),
-        "hip_pitch": ("left_hip_pitch", 1.0),
-        "knee": ("left_knee", 1.0),
-    }
-    assert set(right) == set(left) <= set(ROLES)
 
 
 def test_rolls_and_yaws_change_sign_in_the_mirror(six, two):

@@ -29,7 +29,7 @@ from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.robots.legged import Foot
 from mjlab.tasks.velocity import VelocityG1FlatCfg, g1_flat_rl
 from mjlab.tasks.velocity import gait as gait_module
-from mjlab.tasks.velocity.gait import Clock, Gait, Trot
+from mjlab.tasks.velocity.gait import Clock, Gait, LegGait
 from mjlab.tasks.velocity.support import Hand
 from mjlab.tasks.velocity.symmetry import Reflection
 
@@ -310,29 +310,71 @@ def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
     assert gait_module.gait_contact(*args).tolist() == [1.0, 0.5, 0.0, 1.0]
 
 
-def test_a_turning_trot_moves_each_foot_around_the_base():
-    """Feet at (1, 2) and (-1, -2) m; joints a and b move them ahead and left by metres.
-
-    At the beginning of stance a foot is half a step in front of its place.
-    """
-    moves = {"a": (0.5, 1.0, 0.0), "b": (0.0, 0.0, 1.0)}
+def leg_gait(duty: float = 0.5, sway: float = 0.0) -> LegGait:
+    """Return a gait of two feet: joints a and b of the left one, and c of the right."""
+    left = {"a": (0.5, 1.0, 0.0, -2.0, 0.3), "b": (0.0, 0.0, 1.0, 1.0)}
     feet = (
-        Foot(body="l", geoms=(), clock=0, place=(1.0, 2.0), moves=moves),
-        Foot(body="r", geoms=(), clock=1, place=(-1.0, -2.0), moves={"c": (0, 1, 0)}),
+        Foot(body="l", geoms=(), clock=0, moves=left),
+        Foot(body="r", geoms=(), clock=1, moves={"c": (0.0, 1.0, 0.0, 2.0)}),
     )
-    trot = Trot(period=1.0, duty=0.5, feet=feet)
-    factors = torch.zeros(trot.columns, 3)
-    for column, joint, factor in trot.driven():
+    return LegGait(period=1.0, duty=duty, feet=feet, sway=sway)
+
+
+def joint_offsets(
+    gait: LegGait, phases: tuple[float, float], command: tuple[float, float, float]
+) -> list[float]:
+    factors = torch.zeros(gait.columns, 3)
+    for column, joint, factor in gait.driven():
         factors[column, "abc".index(joint)] += factor
-    phases = torch.tensor([[0.0, 0.5]])
-    turning = trot.offsets(phases, torch.tensor([[0.0, 0.0, 0.4]])) @ factors
-    # Half a turn of 0.2 rad: the foot at (1, 2) moves by 0.1 * (-2, 1). The other foot
-    # begins its swing half a step behind.
-    assert turning[0].tolist() == pytest.approx([-0.2, 0.1, -0.2])
-    ahead = trot.offsets(phases, torch.tensor([[0.4, 0.0, 0.0]])) @ factors
-    assert ahead[0].tolist() == pytest.approx([0.1, 0.0, -0.1])
-    lifted = trot.offsets(torch.tensor([[0.75, 0.25]]), torch.zeros(1, 3)) @ factors
-    assert lifted[0].tolist() == pytest.approx([0.5, 0.0, 0.0], abs=1e-6)
+    offsets = gait.offsets(torch.tensor([phases]), torch.tensor([command]))
+    return (offsets @ factors)[0].tolist()
+
+
+def test_legs_follow_each_part_of_a_command():
+    """At the beginning of stance a foot is half a step in front of its place."""
+    gait = leg_gait()
+    turning = joint_offsets(gait, (0.0, 0.5), (0.0, 0.0, 0.4))
+    # Half a turn of 0.2 rad; the right foot begins its swing half a step behind.
+    assert turning == pytest.approx([-0.2, 0.1, -0.2])
+    ahead = joint_offsets(gait, (0.0, 0.5), (0.4, 0.0, 0.0))
+    assert ahead == pytest.approx([0.1, 0.0, -0.1])
+    left = joint_offsets(gait, (0.0, 0.5), (0.0, 0.4, 0.0))
+    assert left == pytest.approx([0.0, 0.1, 0.0])
+    lifted = joint_offsets(gait, (0.75, 0.25), (0.0, 0.0, 0.0))
+    assert lifted == pytest.approx([0.5, 0.0, 0.0], abs=1e-6)
+
+
+def test_the_base_sways_over_the_stance_leg():
+    """Both feet move to the right of the base while it is over the left leg."""
+    gait = leg_gait(sway=0.03)
+    still = (0.0, 0.0, 0.0)
+    assert joint_offsets(gait, (0.25, 0.75), still)[1] == pytest.approx(-0.03)
+    assert joint_offsets(gait, (0.75, 0.25), still)[1] == pytest.approx(0.03)
+
+
+def test_the_load_of_a_leg_increases_while_both_legs_are_in_stance():
+    gait = leg_gait(duty=0.6)
+    ((column, joint, load),) = gait.loaded()
+    assert (joint, load) == ("a", 0.3)
+    phases = torch.tensor([0.0, 0.05, 0.1, 0.3, 0.5, 0.55, 0.6, 0.8])
+    offsets = gait.offsets(
+        torch.stack((phases, (phases + 0.5) % 1.0), dim=1), torch.zeros(8, 3)
+    )
+    expected = [0.0, 0.5, 1.0, 1.0, 1.0, 0.5, 0.0, 0.0]
+    assert offsets[:, column].tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_joint_targets_precede_the_clock_by_the_lead(env):
+    env.reset(seed=3)
+    env.command_manager.term("twist").moving.fill_(1.0)
+    env.command_manager.get_command("twist").copy_(
+        torch.tensor(AHEAD).expand(WORLDS, 3)
+    )
+    gait = replace(NUMBERS, lead=3 * env.step_dt)
+    env.episode_length_buf.fill_(10)
+    early = gait_module._offsets(env, gait, "twist", gait.lead)
+    env.episode_length_buf.fill_(13)
+    assert torch.allclose(early, gait_module._offsets(env, gait, "twist"), atol=1e-5)
 
 
 def test_a_pushed_robot_has_a_running_clock_at_zero_command(env):
