@@ -78,9 +78,9 @@ def find_motors(
     if len(legs) >= 4:
         for joint in _hips(legs):
             least[joint] = max(least[joint], _tipping_stiffness(posed, legs))
-        slowest = _SWIFT * math.sqrt(9.81 / _leg_length(posed, legs[0]))
-        for joint in {joint for leg in legs for joint in leg.joints} & set(least):
-            least[joint] = max(least[joint], inertia[joint] * slowest**2)
+    slowest = _SWIFT * math.sqrt(9.81 / _leg_length(posed, legs[0]))
+    for joint in {joint for leg in legs for joint in leg.joints} & set(least):
+        least[joint] = max(least[joint], inertia[joint] * slowest**2)
     motors = {
         joint: _motor(
             posed, joint, limit, inertia[joint], least[joint], biped=len(legs) == 2
