@@ -29,7 +29,7 @@ from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch
 from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.legged import LeggedRobot, step_height
-from mjlab.tasks.robots.robot import Motor, Robot
+from mjlab.tasks.robots.robot import Robot
 from mjlab.tasks.velocity import biped, rl
 from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
@@ -63,45 +63,25 @@ def _fastest(robot: LeggedRobot) -> float:
 def gait(robot: LeggedRobot) -> LegGait:
     """Return the gait of a robot: a walk of two legs, or a trot of two groups of legs.
 
-    The period is proportional to the square root of the leg length, like a pendulum's,
-    but long enough for the motors to lift a foot. Joint targets precede the clock by
-    the lag of the motors.
+    The period is proportional to the square root of the leg length, like a pendulum's.
+    Joint targets precede the clock by the lag of the motors.
     """
+    stepping = {joint for foot in robot.feet for joint in foot.moves}
+    lags = [
+        motor.damping / motor.stiffness
+        for (pattern,), motor in robot.motors.items()
+        if any(re.fullmatch(pattern, joint) for joint in stepping)
+    ]
     two_legs = is_biped(robot)
     period = biped.GAIT.period if two_legs else 0.35
-    duty = biped.GAIT.duty if two_legs else 0.55
-    lags, swings = [0.0], [0.0]
-    for (pattern,), motor in robot.motors.items():
-        lifts = [
-            abs(factors[0])
-            for foot in robot.feet
-            for joint, factors in foot.moves.items()
-            if re.fullmatch(pattern, joint)
-        ]
-        if lifts:
-            lags.append(motor.damping / motor.stiffness)
-            swings.append(_shortest_swing(motor, max(lifts)))
     return LegGait(
-        period=round(
-            max(period * math.sqrt(_size(robot)), max(swings) / (1.0 - duty)), 2
-        ),
-        duty=duty,
+        period=round(period * math.sqrt(_size(robot)), 2),
+        duty=biped.GAIT.duty if two_legs else 0.55,
         push_speed=0.25,
-        lead=round(sum(lags) / max(len(lags) - 1, 1), 3),
+        lead=round(sum(lags) / max(len(lags), 1), 3),
         feet=robot.feet,
         sway=round(biped.GAIT.sway * robot.leg_length, 3) if two_legs else 0.0,
     )
-
-
-def _shortest_swing(motor: Motor, lift: float) -> float:
-    """Return the shortest time in which a motor lifts and lowers a foot, s.
-
-    The motion `lift` sin²(pi t / T) needs a torque of 2 `lift` inertia (pi / T)². At
-    the shortest time this is 1.5 times the torque limit, because the policy can
-    complete the motion of a motor that saturates at the peaks.
-    """
-    needed = 2.0 * lift * motor.loop_inertia / (1.5 * motor.effort_limit)
-    return math.pi * math.sqrt(needed)
 
 
 # Scene and physics.
