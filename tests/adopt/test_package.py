@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.adopt.motors import standing_torques
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.package import write_task
 from mjlab.adopt.page import draw, write_page
@@ -82,6 +83,28 @@ def test_the_reference_gait_of_a_hexapod_walks_without_a_policy(made):
         speeds.append(speed.mean().item())
     assert np.mean(matches[25:]) > 0.7
     assert np.mean(speeds[25:]) > 0.15
+
+
+@pytest.mark.parametrize("made", ["point"], indirect=True)
+def test_the_target_of_a_stance_knee_compensates_for_the_load(made):
+    """In the middle of the stance, at zero velocity, the gait adds nothing else."""
+    robot, task, _ = made
+    env = small(task)
+    env.reset()
+    command = env.command_manager.term("twist")
+    env.command_manager.get_command("twist").zero_()
+    command.moving.fill_(1.0)
+    term = env.action_manager.get_term("joint_pos")
+    gait = env.cfg.actions["joint_pos"].gait
+    stance = 0.5 * gait.duty * gait.period - gait.lead
+    env.episode_length_buf.fill_(round(stance / env.step_dt))
+    knee = list(term.target_names).index("left_knee")
+    change = term.summand()[:, knee] - robot.stance["left_knee"]
+    (leg,) = [leg for leg in robot.legs if leg.side > 0]
+    torque = standing_torques(robot.posed, [leg])["left_knee"]
+    load = torque / robot.motors["left_knee"].stiffness
+    assert load < -0.05
+    assert change.tolist() == pytest.approx([load] * env.num_envs, abs=0.012)
 
 
 def test_feet_in_another_order_than_the_model_are_refused(made, tmp_path):
