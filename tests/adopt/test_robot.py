@@ -143,7 +143,9 @@ def orientation(posed: Posed, body: str) -> np.ndarray:
     return posed.data.xmat[posed.model.body(body).id].reshape(3, 3).copy()
 
 
-def test_the_knees_of_a_biped_bend_like_human_knees(two):
+def test_the_knees_of_a_biped_point_forward(two):
+    hip, knee = two.posed.anchor("left_hip_pitch"), two.posed.anchor("left_knee")
+    assert knee[0] > hip[0] + 0.02
     assert two.stance["left_knee"] == pytest.approx(two.stance["right_knee"], abs=1e-6)
     assert 0.3 < two.stance["left_knee"] < 1.2
 
