@@ -106,10 +106,16 @@ def moves(
 def _turns(
     posed: Posed, leg: Leg, joints: Sequence[str], motion: np.ndarray
 ) -> np.ndarray:
-    """Return joint changes for a small motion of a sole: position, m, and rotation.
+    """Return the joint changes that move a sole by a small displacement.
 
-    The rotation counts for flat soles of legs with an ankle. If a leg has too few
-    joints for both, the position counts more.
+    The rotation of a flat sole is controlled too if the leg has more than three joints.
+    Its weight is smaller than that of the translation.
+
+    Args:
+        posed: Robot in a pose.
+        leg: A leg.
+        joints: Joints of the leg.
+        motion: Translation, m, and rotation vector, rad, in the world, shape (6,).
     """
     model, data = posed.model, posed.data
     jacobian = np.zeros((6, model.nv))
