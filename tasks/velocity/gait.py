@@ -66,7 +66,8 @@ class JointGait(Clock):
     """Number of columns of `offsets`."""
 
     lead: float = 0.0
-    """Time by which joint targets precede the clock, s, because motors lag."""
+    """Time by which joint targets precede the clock, s. It compensates for the lag of
+    the motors."""
 
     def driven(self) -> list[tuple[int, str, float]]:
         """Return the motions of joints: column of `offsets`, joint and factor of each.
@@ -165,8 +166,9 @@ class LegGait(JointGait):
         """Return the offsets before their factors.
 
         The columns are lift, steps ahead and left, turn, and load, each of the first
-        and of the second group of legs: shape (num_envs, 10). The load increases from 0
-        to 1 while both groups are in stance.
+        and of the second group of legs: shape (num_envs, 10). After touchdown the load
+        of a leg rises from 0 to 1 while both groups are in stance; before lift-off it
+        returns to 0.
         """
         ahead, left, turn = self.steps(phases, command)
         left = left - self.sway * self._over_left(phases)

@@ -27,7 +27,7 @@ def velocity_rl(
         max_iterations: Iterations of a complete training.
         hidden_dims: Hidden layer sizes of both networks.
         entropy_coef: Entropy coefficient.
-        init_std: Standard deviation of the actions at the start of training.
+        init_std: Initial standard deviation of the action noise.
     """
     return PpoAgentCfg(
         max_iterations=max_iterations,
@@ -67,7 +67,7 @@ def mirrored_rl_on_cpu(
         model: The networks of a robot.
         max_iterations: Iterations of a complete training.
         entropy_coef: Entropy coefficient.
-        init_std: Standard deviation of the actions at the start of training.
+        init_std: Initial standard deviation of the action noise.
         tied_actor: Form of the actor; see `EquivariantModelCfg`.
         tied_critic: Form of the critic.
     """

@@ -130,7 +130,7 @@ def commands(robot: LeggedRobot) -> dict[str, CommandTermCfg | None]:
 
 
 def actions(robot: LeggedRobot) -> dict[str, ActionTermCfg | None]:
-    """Return position targets of the acted joints, relative to the gait."""
+    """Return the action term: joint position targets, added to the reference gait."""
     scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
     term = GaitActionCfg(
         joint_names=robot.acted,

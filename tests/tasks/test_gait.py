@@ -345,7 +345,7 @@ def test_legs_follow_each_part_of_a_command():
 
 
 def test_the_base_sways_over_the_stance_leg():
-    """Both feet move to the right of the base while it is over the left leg."""
+    """In the middle of the left stance, the base is 3 cm further left than the feet."""
     gait = leg_gait(sway=0.03)
     still = (0.0, 0.0, 0.0)
     assert joint_offsets(gait, (0.25, 0.75), still)[1] == pytest.approx(-0.03)
