@@ -11,7 +11,7 @@ from mjlab.adopt.legs import Leg
 from mjlab.adopt.motors import standing_torques
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted
-from mjlab.adopt.stance import moves
+from mjlab.adopt.stance import feet_gap, moves
 from mjlab.spec import write_spec
 from mjlab.tasks.robots.legged import step_height
 from mjlab.tasks.robots.robot import Mirror, Motor
@@ -57,6 +57,7 @@ def task_text(robot: Adopted) -> str:
         "HEIGHT": f"{robot.height:.3f}",
         "LEG": f"{robot.leg_length:.3f}",
         "MASS": f"{robot.mass:.4g}",
+        "GAP": f" feet_gap={feet_gap(robot.posed, robot.legs):.3f}," if biped else "",
         "MOTORS": _motors(robot),
         "HELD": _held(robot),
         "MIRROR": _mirror(robot.mirror),
@@ -333,7 +334,8 @@ _TASK = '''\
 ROBOT = legged_robot(
     name="<NAME>",
     file=__file__,
-    base=<BODY>, torso=<TORSO>, mass=<MASS>, height=<HEIGHT>, leg_length=<LEG>,
+    base=<BODY>, torso=<TORSO>,
+    mass=<MASS>, height=<HEIGHT>, leg_length=<LEG>,<GAP>
     feet=(
 <FEET>
     ),

@@ -143,6 +143,19 @@ def sole_centre(posed: Posed, leg: Leg) -> np.ndarray:
     return posed.data.xpos[body] + posed.data.xmat[body].reshape(3, 3) @ leg.sole
 
 
+def feet_gap(posed: Posed, legs: Sequence[Leg]) -> float:
+    """Return the sideways distance between a biped's feet, m.
+
+    It is the distance between the points nearest to the other foot that touch the
+    ground.
+    """
+    left, right = (
+        posed.points([posed.model.geom(name).id for name in leg.geoms])[:, 1]
+        for leg in sorted(legs, key=lambda leg: -leg.side)
+    )
+    return float(left.min() - right.max())
+
+
 def base_height(posed: Posed, legs: Sequence[Leg]) -> float:
     """Return the height of the base at which the lowest foot touches the ground, m."""
     geoms = [posed.model.geom(name).id for leg in legs for name in leg.geoms]

@@ -1,5 +1,6 @@
 """Legged robot whose description is a model file and a few numbers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +60,9 @@ class LeggedRobot(Robot):
 
     mass: float = 10.0
     """Total mass, kg."""
+
+    feet_gap: float = math.inf
+    """Sideways distance between a biped's soles in the stance, edge to edge, m."""
 
     stance: Mapping[str, float] = field(default_factory=dict)
     """Joint positions of the stance, rad or m, by pattern."""
@@ -135,6 +139,7 @@ def legged_robot(
     height: float,
     leg_length: float,
     mass: float,
+    feet_gap: float = math.inf,
     motors: Mapping[str, Motor],
     held: Mapping[str, Motor] | None = None,
     mirror: Mirror | None = None,
@@ -153,6 +158,8 @@ def legged_robot(
         height: Height of the base in the stance, m.
         leg_length: Height of the hips above the soles in the stance, m.
         mass: Total mass, kg.
+        feet_gap: Sideways distance between a biped's soles in the stance, edge to edge,
+            m.
         motors: Motors of the joints that the policy moves, by pattern.
         held: Motors of the joints that hold the stance, by pattern.
         mirror: Left-right symmetry, if any.
@@ -197,6 +204,7 @@ def legged_robot(
         height=height,
         leg_length=leg_length,
         mass=mass,
+        feet_gap=feet_gap,
         stance=stance,
     )
 

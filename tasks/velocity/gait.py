@@ -69,6 +69,17 @@ class JointGait(Clock):
     """Time by which joint targets precede the clock, s. It compensates for the lag of
     the motors."""
 
+    aside: float = 1.0
+    """Fraction of the steps to the side that feet take; the actions add the rest."""
+
+    room: float = math.inf
+    """Distance by which the feet of a biped may approach each other sideways, m. If
+    steps to the side need more, both feet are placed further out."""
+
+    narrower: float = 0.0
+    """Distance by which the feet of a biped are closer together than in the stance, m,
+    where steps to the side leave room."""
+
     def driven(self) -> list[tuple[int, str, float]]:
         """Return the motions of joints: column of `offsets`, joint and factor of each.
 
@@ -120,7 +131,12 @@ class JointGait(Clock):
         back = swing.square() * (3.0 - 2.0 * swing)
         back = back - slope * swing * (1.0 - swing) * (1.0 - 2.0 * swing)
         place = 0.5 - stood + back
-        return self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
+        stride = self.period * self.duty * command.T.unsqueeze(2)
+        ahead, left, turn = place.unsqueeze(0) * stride
+        approach = 0.5 * self.period * self.aside * command[:, 1].abs()
+        wider = 0.5 * (approach - self.room).clamp(min=-self.narrower)
+        left = self.aside * left + torch.stack((wider, -wider), dim=1)
+        return torch.stack((ahead, left, turn))
 
     def _over_left(self, phases: torch.Tensor) -> torch.Tensor:
         """Return 1 where the base is over the left leg, -1 over the right leg.
@@ -143,9 +159,6 @@ class LegGait(JointGait):
 
     feet: tuple[Foot, ...]
     """The feet, with the motions of their joints."""
-
-    sway: float = 0.0
-    """Maximum sideways motion of the base over the stance leg, m, for bipeds."""
 
     def driven(self) -> list[tuple[int, str, float]]:
         return self._factors(range(4))
@@ -171,7 +184,6 @@ class LegGait(JointGait):
         returns to 0.
         """
         ahead, left, turn = self.steps(phases, command)
-        left = left - self.sway * self._over_left(phases)
         since_touchdown, to_liftoff = phases, self.duty - phases
         overlap = max(self.duty - 0.5, 0.01)
         load = torch.minimum(since_touchdown, to_liftoff).div(overlap).clamp(0.0, 1.0)

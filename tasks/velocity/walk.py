@@ -41,6 +41,14 @@ from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tensors import UniformNoiseCfg
 
+_ROOM = 0.75
+"""Fraction of the gap between a biped's feet by which they may approach each other."""
+
+_GAP = 0.25
+"""Largest gap between the feet of a walking biped, in leg lengths; the Unitree G1 has
+this gap. Feet that are further apart are hard to lift, because the base has to move
+over the other one."""
+
 _GO1_LEG, _GO1_MASS = 0.28, 12.7
 """The Unitree Go1: leg length in the stance, m, and mass, kg."""
 
@@ -74,13 +82,16 @@ def gait(robot: LeggedRobot) -> LegGait:
     ]
     two_legs = is_biped(robot)
     period = biped.GAIT.period if two_legs else 0.35
+    widest = _GAP * robot.leg_length
     return LegGait(
         period=round(period * math.sqrt(_size(robot)), 2),
         duty=biped.GAIT.duty if two_legs else 0.55,
         push_speed=0.25,
         lead=round(sum(lags) / max(len(lags), 1), 3),
         feet=robot.feet,
-        sway=round(biped.GAIT.sway * robot.leg_length, 3) if two_legs else 0.0,
+        aside=0.5 if two_legs else 1.0,
+        room=round(_ROOM * robot.feet_gap, 3) if two_legs else math.inf,
+        narrower=round(max(robot.feet_gap - widest, 0.0), 2) if two_legs else 0.0,
     )
 
 

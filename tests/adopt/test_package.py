@@ -12,11 +12,13 @@ from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.package import write_task
 from mjlab.adopt.page import draw, write_page
 from mjlab.adopt.robot import Adopted, adopt
+from mjlab.adopt.stance import feet_gap
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RewardTermCfg
 from mjlab.registry import Task, load_task
 from mjlab.rl import TrainingLoop
 from mjlab.task_file import typed_task
+from mjlab.tasks.robots.g1 import G1_XML
 from tests.adopt.models import hexapod, point_biped
 
 
@@ -105,6 +107,27 @@ def test_the_target_of_a_stance_knee_compensates_for_the_load(made):
     load = torque / robot.motors["left_knee"].stiffness
     assert load < -0.05
     assert change.tolist() == pytest.approx([load] * env.num_envs, abs=0.012)
+
+
+def test_feet_of_a_biped_stay_apart_in_the_fastest_steps_to_the_side(tmp_path):
+    robot = adopt(G1_XML)
+    cfg = load_task(typed_task(f"{write_task(robot, tmp_path / 'g1')}:TASK")).env()
+    gait, fastest = cfg.actions["joint_pos"].gait, cfg.commands["twist"].ranges
+    phases = torch.linspace(0.0, 1.0, 60)
+    both = torch.stack((phases, (phases + 0.5) % 1.0), dim=1)
+    gap = feet_gap(robot.posed, robot.legs)
+    for speed in fastest.lin_vel_y:
+        command = torch.tensor([[0.0, speed, 0.0]]).expand(60, 3)
+        distances = []
+        for columns in gait.offsets(both, command).tolist():
+            pose = dict(robot.stance)
+            for column, joint, factor in gait.driven():
+                pose[joint] += factor * columns[column]
+            robot.posed.place(pose)
+            distances.append(feet_gap(robot.posed, robot.legs))
+        robot.posed.place(robot.stance)
+        # Without the room of the gait, the minimum is 17 % of the gap.
+        assert min(distances) == pytest.approx(0.25 * gap, abs=0.03 * gap)
 
 
 def test_feet_in_another_order_than_the_model_are_refused(made, tmp_path):

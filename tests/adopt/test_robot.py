@@ -9,7 +9,7 @@ from mjlab.adopt.motors import standing_torques
 from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.robot import Adopted, Overrides, adopt
 from mjlab.adopt.shape import Posed
-from mjlab.adopt.stance import moves, sole_centre
+from mjlab.adopt.stance import feet_gap, moves, sole_centre
 from mjlab.tasks.robots.g1 import G1_XML
 from mjlab.tasks.robots.go1 import GO1_XML
 from tests.adopt.models import hexapod, point_biped
@@ -115,6 +115,15 @@ def test_a_flat_foot_stays_level_and_turns_with_the_robot(flat_footed):
         assert np.allclose(change[:, 2], (0, 0, 1), atol=5e-3)
         assert change[1, 0] == pytest.approx(turn, abs=2e-3)
         posed.place(flat_footed.stance)
+
+
+def test_the_gap_between_feet_does_not_depend_on_their_order(flat_footed):
+    posed, legs = flat_footed.posed, flat_footed.legs
+    gap = feet_gap(posed, legs)
+    left, right = sorted((sole_centre(posed, leg)[1] for leg in legs), reverse=True)
+    # The outer capsules of a sole are 5.2 cm apart.
+    assert gap == pytest.approx(left - right - 0.052, abs=2e-3)
+    assert feet_gap(posed, legs[::-1]) == gap
 
 
 def test_one_leg_pushes_towards_the_centre_of_mass(two):

@@ -310,14 +310,14 @@ def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
     assert gait_module.gait_contact(*args).tolist() == [1.0, 0.5, 0.0, 1.0]
 
 
-def leg_gait(duty: float = 0.5, sway: float = 0.0) -> LegGait:
+def leg_gait(duty: float = 0.5) -> LegGait:
     """Return a gait of two feet: joints a and b of the left one, and c of the right."""
     left = {"a": (0.5, 1.0, 0.0, -2.0, 0.3), "b": (0.0, 0.0, 1.0, 1.0)}
     feet = (
         Foot(body="l", geoms=(), clock=0, moves=left),
         Foot(body="r", geoms=(), clock=1, moves={"c": (0.0, 1.0, 0.0, 2.0)}),
     )
-    return LegGait(period=1.0, duty=duty, feet=feet, sway=sway)
+    return LegGait(period=1.0, duty=duty, feet=feet)
 
 
 def joint_offsets(
@@ -344,12 +344,25 @@ def test_legs_follow_each_part_of_a_command():
     assert lifted == pytest.approx([0.5, 0.0, 0.0], abs=1e-6)
 
 
-def test_the_base_sways_over_the_stance_leg():
-    """In the middle of the left stance, the base is 3 cm further left than the feet."""
-    gait = leg_gait(sway=0.03)
-    still = (0.0, 0.0, 0.0)
-    assert joint_offsets(gait, (0.25, 0.75), still)[1] == pytest.approx(-0.03)
-    assert joint_offsets(gait, (0.75, 0.25), still)[1] == pytest.approx(0.03)
+def test_the_distance_of_the_feet_depends_on_the_steps_to_the_side():
+    """With 0.3 m/s and a period of 1 s, feet approach each other by 15 cm."""
+    full = replace(NUMBERS, duty=0.6, room=0.05, narrower=0.03)
+    half = replace(full, aside=0.5)
+    phases = torch.linspace(0.0, 1.0, 401)
+    both = torch.stack((phases, (phases + 0.5) % 1.0), dim=1)
+    stands = (both < full.duty).all(dim=1)
+    for gait, speed, closest, widest in (
+        (full, 0.3, -0.05, 0.25),
+        (full, -0.3, -0.05, 0.25),
+        (full, 0.08, -0.05, 0.03),
+        (full, 0.0, -0.03, -0.03),
+        (half, 0.3, -0.05, 0.1),
+    ):
+        command = torch.tensor([[0.5, speed, 0.1]]).expand(401, 3)
+        left, right = gait.steps(both, command)[1].unbind(dim=1)
+        apart = (left - right)[stands]
+        assert apart.min().item() == pytest.approx(closest, abs=1e-3)
+        assert apart.max().item() == pytest.approx(widest, abs=1e-3)
 
 
 def test_the_load_of_a_leg_increases_while_both_legs_are_in_stance():
