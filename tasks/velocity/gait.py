@@ -1,7 +1,8 @@
 """Stepping gait: a clock, joint targets that follow it, and rewards for its contacts.
 
-The gait depends on clock and command, not on the robot's state; the policy adds
-balance. At zero command there is no gait.
+The gait depends on clock and command; the policy adds balance. For bipeds of `mjlab
+adopt`, the length of the steps also depends on the measured velocity. At zero command
+there is no gait.
 """
 
 import math
@@ -71,6 +72,10 @@ class JointGait(Clock):
 
     aside: float = 1.0
     """Fraction of the steps to the side that feet take; the actions add the rest."""
+
+    measured: float = 0.0
+    """Weight of the measured velocity of the base in the length of the steps; the rest
+    is the command's. After a change of the command, the steps change more slowly."""
 
     room: float = math.inf
     """Distance by which the feet of a biped may approach each other sideways, m. If
@@ -278,6 +283,10 @@ def _offsets(
 ) -> torch.Tensor:
     """Return the gait's offsets, (num_envs, columns); 0 where the clock is stopped."""
     command = env.command_manager.get_command(command_name)
+    if gait.measured:
+        velocity = env.scene.entity("robot").data.root_lin_vel_b[:, :2]
+        planar = command[:, :2].lerp(velocity, gait.measured)
+        command = torch.cat((planar, command[:, 2:]), dim=1)
     offsets = gait.offsets(gait.phases(_seconds(env) + lead), command)
     return offsets * _runs(env, gait, command_name).unsqueeze(1)
 

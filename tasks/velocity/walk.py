@@ -90,6 +90,7 @@ def gait(robot: LeggedRobot) -> LegGait:
         lead=round(sum(lags) / max(len(lags), 1), 3),
         feet=robot.feet,
         aside=0.5 if two_legs else 1.0,
+        measured=0.5 if two_legs else 0.0,
         room=round(_ROOM * robot.feet_gap, 3) if two_legs else math.inf,
         narrower=round(max(robot.feet_gap - widest, 0.0), 2) if two_legs else 0.0,
     )

@@ -390,6 +390,24 @@ def test_joint_targets_precede_the_clock_by_the_lead(env):
     assert torch.allclose(early, gait_module._offsets(env, gait, "twist"), atol=1e-5)
 
 
+def test_the_length_of_steps_is_between_command_and_measured_velocity(env):
+    env.reset(seed=3)
+    env.command_manager.term("twist").moving.fill_(1.0)
+    command = env.command_manager.get_command("twist")
+    command.copy_(torch.tensor(AHEAD).expand(WORLDS, 3))
+    env.episode_length_buf.fill_(7)
+    velocity = torch.zeros(WORLDS, 6)
+    velocity[:, 0], velocity[:, 1], velocity[:, 5] = 0.2, -0.4, 0.7
+    everywhere = torch.ones(WORLDS, dtype=torch.bool)
+    env.scene.entity("robot").write_root_velocity_w(everywhere, velocity)
+    env.sim.forward()
+    env.scene.refresh()
+    mixed = gait_module._offsets(env, replace(NUMBERS, measured=0.25), "twist")
+    base = env.scene.entity("robot").data.root_lin_vel_b
+    command[:, :2] = 0.75 * command[:, :2] + 0.25 * base[:, :2]
+    assert torch.allclose(mixed, gait_module._offsets(env, NUMBERS, "twist"), atol=1e-5)
+
+
 def test_a_pushed_robot_has_a_running_clock_at_zero_command(env):
     env.reset(seed=3)
     env.command_manager.term("twist").moving.zero_()
