@@ -109,7 +109,7 @@ def _turns(
     """Return the joint changes that move a sole by a small displacement.
 
     The rotation of a flat sole is controlled too if the leg has more than three joints.
-    Its weight is smaller than that of the translation.
+    Rotation errors have a smaller weight than translation errors.
 
     Args:
         posed: Robot in a pose.

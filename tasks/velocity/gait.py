@@ -1,8 +1,8 @@
 """Stepping gait: a clock, joint targets that follow it, and rewards for its contacts.
 
-The gait depends on clock and command; the policy adds balance. For bipeds of `mjlab
-adopt`, the length of the steps also depends on the measured velocity. At zero command
-there is no gait.
+The reference gait is a function of clock and command. For bipeds written by `mjlab
+adopt` it also depends on the measured base velocity. Actions are added to it. At zero
+command the reference is the default pose.
 """
 
 import math
@@ -71,19 +71,20 @@ class JointGait(Clock):
     the motors."""
 
     aside: float = 1.0
-    """Fraction of the steps to the side that feet take; the actions add the rest."""
+    """Sideways step length, as a fraction of the commanded one. The actions add the
+    rest."""
 
     measured: float = 0.0
-    """Weight of the measured velocity of the base in the length of the steps; the rest
-    is the command's. After a change of the command, the steps change more slowly."""
+    """Weight of the measured base velocity in the step length; the command has the
+    remaining weight. The step length then changes less abruptly than the command."""
 
     room: float = math.inf
-    """Distance by which the feet of a biped may approach each other sideways, m. If
-    steps to the side need more, both feet are placed further out."""
+    """Maximum decrease of a biped's step width during sideways steps, m. If the step
+    length requires more, both feet are placed further out."""
 
     narrower: float = 0.0
-    """Distance by which the feet of a biped are closer together than in the stance, m,
-    where steps to the side leave room."""
+    """Decrease of a biped's step width relative to the stance, m. In sideways steps it
+    is smaller, so that the total decrease is at most `room`."""
 
     def driven(self) -> list[tuple[int, str, float]]:
         """Return the motions of joints: column of `offsets`, joint and factor of each.
@@ -142,14 +143,6 @@ class JointGait(Clock):
         wider = 0.5 * (approach - self.room).clamp(min=-self.narrower)
         left = self.aside * left + torch.stack((wider, -wider), dim=1)
         return torch.stack((ahead, left, turn))
-
-    def _over_left(self, phases: torch.Tensor) -> torch.Tensor:
-        """Return 1 where the base is over the left leg, -1 over the right leg.
-
-        The base is there in the middle of the stance; shape (num_envs, 1).
-        """
-        middle = phases[:, :1] - 0.5 * self.duty
-        return (2.0 * math.pi * middle).cos()
 
     def _swing(self, phases: torch.Tensor) -> torch.Tensor:
         """Return the progress of the swing, 0 to 1; it is 0 in stance."""
@@ -239,6 +232,14 @@ class Gait(JointGait):
             -roll,
         )
         return torch.cat(joints, dim=1)
+
+    def _over_left(self, phases: torch.Tensor) -> torch.Tensor:
+        """Return 1 where the base is over the left leg, -1 over the right leg.
+
+        The base is there in the middle of the stance; shape (num_envs, 1).
+        """
+        middle = phases[:, :1] - 0.5 * self.duty
+        return (2.0 * math.pi * middle).cos()
 
 
 class _Legs:

@@ -42,7 +42,8 @@ from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tensors import UniformNoiseCfg
 
 _ROOM = 0.75
-"""Fraction of the gap between a biped's feet by which they may approach each other."""
+"""Maximum decrease of a biped's step width, as a fraction of the gap between its feet
+in the stance."""
 
 _GAP = 0.25
 """Largest gap between the feet of a walking biped, in leg lengths; the Unitree G1 has
@@ -72,7 +73,8 @@ def gait(robot: LeggedRobot) -> LegGait:
     """Return the gait of a robot: a walk of two legs, or a trot of two groups of legs.
 
     The period is proportional to the square root of the leg length, like a pendulum's.
-    Joint targets precede the clock by the lag of the motors.
+    Joint targets precede the clock by the lag of the motors. Step width and step length
+    of bipeds are explained in docs/decisions/0033.
     """
     stepping = {joint for foot in robot.feet for joint in foot.moves}
     lags = [
@@ -142,7 +144,7 @@ def commands(robot: LeggedRobot) -> dict[str, CommandTermCfg | None]:
 
 
 def actions(robot: LeggedRobot) -> dict[str, ActionTermCfg | None]:
-    """Return the action term: joint position targets, added to the reference gait."""
+    """Return the action term: offsets of joint targets from the reference gait."""
     scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
     term = GaitActionCfg(
         joint_names=robot.acted,
