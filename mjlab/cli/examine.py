@@ -15,7 +15,7 @@ from mjlab.doctor.training import Course, examine_training, judged, too_early
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
 from mjlab.rl import TrainingLoop, load_policy
-from mjlab.rl.checkpoint import load_model
+from mjlab.rl.checkpoint import load_model, policy_weights
 from mjlab.rl.learners import network_names
 from mjlab.runs import Run
 from mjlab.runs.checkpoints import find_checkpoint
@@ -77,7 +77,7 @@ def examine(
         for group in groups
         for term, shape in layout.get(group, {}).items()
     }
-    weights = model["learner"]["algorithm"][f"{name}_state_dict"]
+    weights = policy_weights(model, name)
     damage = examine_weights(weights, terms)
     found += damage
     looked = f"{looked}, {path.name}"

@@ -26,6 +26,9 @@ from mjlab.runs.checkpoints import (
 FORMAT = 2
 """Version of the file format."""
 
+AVERAGED = "averaged"
+"""Key of the averaged weights of the policy in the learner's state."""
+
 
 def save_checkpoint(
     checkpoints: Checkpoints,
@@ -92,6 +95,19 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]
             f"{path} has format {model['format']}; this version reads format {FORMAT}."
         )
     return model
+
+
+def policy_weights(model: Mapping[str, Any], name: str) -> dict[str, torch.Tensor]:
+    """Return the weights of the trained policy: averaged ones, if there are any.
+
+    Args:
+        model: Result of `load_model`.
+        name: Name of the acting network, such as "actor".
+    """
+    learner = model["learner"]
+    if AVERAGED in learner:
+        return learner[AVERAGED]
+    return learner["algorithm"][f"{name}_state_dict"]
 
 
 def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:

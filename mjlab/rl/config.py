@@ -13,7 +13,7 @@ from mjlab.rl.algorithms.config import (
 from mjlab.rl.hook import HookCfg
 from mjlab.rl.models.config import GaussianCfg, MlpModelCfg
 from mjlab.settings import Config
-from mjlab.settings.bounds import at_least
+from mjlab.settings.bounds import at_least, between
 
 
 class CheckpointCfg(Config):
@@ -137,6 +137,11 @@ class AgentCfg(Config):
     init_at_random_ep_len: bool = True
     """Start worlds at random times of an episode, so that episodes do not all end
     in the same step."""
+
+    average_decay: Annotated[float, between(0, 1)] | None = None
+    """Decay per iteration of an exponential average of the policy's weights, such as
+    0.98. `play`, `evaluate` and `export` then use the averaged policy, and evaluations
+    during training too; rollouts use the newest weights. None disables the average."""
 
     torch_compile_mode: Literal["default", "max-autotune-no-cudagraphs"] | None = None
     """Mode of `torch.compile` for the networks; useful for convolutions. None does not

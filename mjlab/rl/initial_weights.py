@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from mjlab.rl.checkpoint import load_model
+from mjlab.rl.checkpoint import load_model, policy_weights
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.layout import policy_layout, saved_layout
 from mjlab.rl.learners import Learner, network_names
@@ -94,6 +94,8 @@ def take_weights(
         # weights can become an actor's.
         source = acted if name == names[0] else name
         state = model["learner"]["algorithm"].get(f"{source}_state_dict")
+        if name == names[0]:
+            state = policy_weights(model, source)
         fault = _find_fault(name, source, state, before, now)
         if fault is None:
             network = getattr(learner.algorithm, name)

@@ -11,6 +11,7 @@ import torch
 from rsl_rl.algorithms import PPO, Distillation
 from rsl_rl.utils import resolve_callable
 from tensordict import TensorDict
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
@@ -20,6 +21,7 @@ from mjlab.rl.algorithms.config import ScheduleCfg, StyleCfg
 from mjlab.rl.algorithms.critics import MAIN, STYLE
 from mjlab.rl.algorithms.dagger import Dagger
 from mjlab.rl.algorithms.ppo import Ppo
+from mjlab.rl.checkpoint import AVERAGED, policy_weights
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
@@ -159,11 +161,22 @@ class Learner:
         self.algorithm.train_mode()
         if not ranks.is_alone:
             self.algorithm.broadcast_parameters()
+        self._average: AveragedModel | None = None
+        if cfg.average_decay is not None:
+            average = get_ema_multi_avg_fn(cfg.average_decay)
+            self._average = AveragedModel(self.policy, multi_avg_fn=average)
 
     @property
     def policy(self) -> torch.nn.Module:
         """The acting network, live."""
         return self.algorithm.get_policy()
+
+    @property
+    def averaged_policy(self) -> torch.nn.Module:
+        """The network to evaluate, averaged if `average_decay` is set."""
+        if self._average is None or not self._average.n_averaged:
+            return self.policy
+        return self._average.module
 
     @property
     def action_std(self) -> torch.Tensor:
@@ -188,6 +201,12 @@ class Learner:
         Args:
             iteration: Finished iterations.
         """
+        losses = self._update(iteration)
+        if self._average is not None:
+            self._average.update_parameters(self.policy)
+        return losses
+
+    def _update(self, iteration: int) -> dict[str, float]:
         algorithm = self.algorithm
         if iteration >= self.critic_first or not isinstance(algorithm, Ppo):
             return algorithm.update()
@@ -198,10 +217,13 @@ class Learner:
             self.set_learning_rate(_SMALLEST_RATE)
         return losses
 
-    def load_teacher(self, algorithm_state: dict[str, Any]) -> None:
-        """Load a teacher's weights from the saved state of another learner."""
+    def load_teacher(self, model: dict[str, Any]) -> None:
+        """Load a teacher's weights from the checkpoint of another learner."""
         assert isinstance(self.algorithm, Distillation)
-        self.algorithm.load(algorithm_state, {"teacher": True}, strict=True)
+        state = dict(model["learner"]["algorithm"])
+        if "actor_state_dict" in state:
+            state["actor_state_dict"] = policy_weights(model, "actor")
+        self.algorithm.load(state, {"teacher": True}, strict=True)
 
     def shared_state(self) -> dict[str, Any]:
         """Return the state shared by all processes."""
@@ -209,6 +231,8 @@ class Learner:
             "algorithm": self.algorithm.save(),
             "critic_first": self.critic_first,
         }
+        if self.averaged_policy is not self.policy:
+            state[AVERAGED] = self.averaged_policy.state_dict()
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             state["rnd_steps"] = self.algorithm.rnd.update_counter
         return state
@@ -229,6 +253,10 @@ class Learner:
             self.algorithm.optimizer.load_state_dict(built)
             self.set_learning_rate(rate)
         self.critic_first = state["critic_first"]
+        # Without a saved average, the average starts with the next update.
+        if self._average is not None and AVERAGED in state:
+            self._average.module.load_state_dict(state[AVERAGED])
+            self._average.n_averaged.fill_(1)
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 

@@ -192,7 +192,7 @@ class TrainingLoop:
         names = [f"Eval/{name}" for name in names]
         if self._evaluation is None:
             return dict.fromkeys(names, 0.0)
-        self.learner.inference.follow(self.learner.policy)
+        self.learner.inference.follow(self.learner.averaged_policy)
         on_cpu = self.env.device.type == "cpu"
         with torch_threads(1) if on_cpu else contextlib.nullcontext():
             scores = self._evaluation.run(self.learner.inference)
@@ -304,7 +304,7 @@ class TrainingLoop:
             place = Path(cfg.teacher_checkpoint) if shipped is None else shipped.path
             path = find_checkpoint(place, best=True)
             model = load_model(path, self.env.device)
-            self.learner.load_teacher(model["learner"]["algorithm"])
+            self.learner.load_teacher(model)
 
     def _finish(self) -> None:
         """Save the last iteration if necessary, and close the evaluation worlds."""

@@ -7,7 +7,7 @@ import torch
 from rsl_rl.utils import resolve_class
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.rl.checkpoint import load_model
+from mjlab.rl.checkpoint import load_model, policy_weights
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.layout import check_layout, policy_layout, saved_layout
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
@@ -67,7 +67,7 @@ def load_network(
         env.action_manager.total_action_dim,
         **arguments,
     )
-    network.load_state_dict(model["learner"]["algorithm"][f"{name}_state_dict"])
+    network.load_state_dict(policy_weights(model, name))
     for key, hook in cfg.hooks.items():
         if hook is not None:
             hook.equip(env, model["hooks"].get(key, {}))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.files import folder_beside, move_durably, write_text
-from mjlab.rl.checkpoint import load_model, write_model
+from mjlab.rl.checkpoint import load_model, policy_weights, write_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
 from mjlab.rl.logging import read_rows
@@ -59,14 +59,14 @@ def ship(
     model = load_model(source)
     agent = run.configs()["agent"] if agent is None else agent
     assert agent is not None
-    acting = f"{network_names(agent)[0]}_state_dict"
-    weights = model["learner"]["algorithm"][acting]
+    acting = network_names(agent)[0]
+    weights = {f"{acting}_state_dict": policy_weights(model, acting)}
     learned = {
         name: hook.acting(model["hooks"][name])
         for name, hook in agent.hooks.items()
         if hook is not None
     }
-    slim = {**model, "learner": {"algorithm": {acting: weights}}, "hooks": learned}
+    slim = {**model, "learner": {"algorithm": weights}, "hooks": learned}
     slim["config"] = ""  # Only an exact resume needs the reference.
     iteration = model["progress"]["iteration"]
 

@@ -31,13 +31,13 @@ SUPPORT = "support"
 _ITERATION = 24
 """Environment steps per training iteration."""
 
-GROWING_WEIGHTS = {
-    "action_rate_l2": (-0.01, -0.07),
-    "foot_slip": (-0.1, -0.3),
-    "track_linear_closely": (1.0, 2.0),
+INITIAL_WEIGHTS = {
+    "action_rate_l2": -0.01,
+    "foot_slip": -0.1,
+    "track_linear_closely": 1.0,
 }
-"""Reward weights at the start and at the end of training. At the start, large penalties
-lead to short steps, and close tracking leads to hopping."""
+"""Reward weights at the start of training, which change to the weights of the task. At
+the start, large penalties lead to short steps, and close tracking leads to hopping."""
 
 _GROWTH = (220 * _ITERATION, 400 * _ITERATION)
 """Environment steps between which the weights change linearly."""
@@ -123,11 +123,12 @@ def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
         target = f"command/{walking.COMMAND}/{name}"
         curriculum[f"{name}_range"] = _lines(target, warm_up.steps, (slow, full))
     rewards = copy.deepcopy(cfg.rewards)
-    for name, weights in GROWING_WEIGHTS.items():
-        if (term := rewards.get(name)) is None:
+    for name, initial in INITIAL_WEIGHTS.items():
+        term = rewards.get(name)
+        if term is None or not term.weight:
             continue
-        term.weight = weights[0]
-        target = f"reward/{name}/weight"
+        target, weights = f"reward/{name}/weight", (initial, term.weight)
+        term.weight = initial
         curriculum[f"{name}_weight"] = _lines(target, _GROWTH, weights)
     return replace(
         cfg,

@@ -13,6 +13,9 @@ HIDDEN_DIMS_ON_CPU = (256, 128, 64)
 """Hidden layer sizes for a CPU. The learner takes a third of the time of an iteration,
 with `HIDDEN_DIMS` half of it."""
 
+AVERAGE_DECAY = 0.98
+"""Decay of the averaged policy with few worlds: a mean over about 50 iterations."""
+
 
 def velocity_rl(
     *,
@@ -86,6 +89,7 @@ def mirrored_rl_on_cpu(
     )
     agent.algorithm.desired_kl = 0.02
     agent.algorithm.gamma = 0.985
+    agent.average_decay = AVERAGE_DECAY
     return agent
 
 

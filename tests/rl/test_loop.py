@@ -29,10 +29,13 @@ from mjlab.rl import (
     RnnModelCfg,
     StopCfg,
 )
+from mjlab.rl.checkpoint import load_model, policy_weights
 from mjlab.rl.evaluation import Evaluation, _OutcomeShares
 from mjlab.rl.figures import IterationFigures
 from mjlab.rl.logging import JsonlWriter, read_rows
+from mjlab.rl.policy import load_network
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.runs.checkpoints import find_checkpoint
 from tests.tools.step_watch import watch
 from tests.worlds.rl_runs import (
     STEPS,
@@ -58,6 +61,7 @@ CURIOUS = PpoCfg(
 )
 AGENTS = {
     "perceptron": lambda n: agent_cfg(n),
+    "averaged": lambda n: agent_cfg(n, average_decay=0.75),
     "recurrent and curious": lambda n: agent_cfg(
         n,
         actor=recurrent(distribution_cfg=GaussianCfg()),
@@ -415,6 +419,78 @@ def test_the_best_policy_is_kept(tmp_path):
     again = make_loop(cfg, hooks=[Rising()])
     again.resume(tmp_path / "best.pt", exact=False)
     assert again.iteration == 2
+
+
+# --- The averaged policy --------------------------------------------------------------
+
+
+class Weights(Hook):
+    """Hook that keeps the newest weights of each iteration, and the normaliser."""
+
+    name = "weights"
+
+    def __init__(self):
+        self.kept = []
+
+    def after_iteration(self, loop):
+        state = loop.learner.policy.state_dict()
+        self.kept.append({name: value.clone() for name, value in state.items()})
+        return {}
+
+
+def test_the_policy_is_averaged_over_iterations(tmp_path):
+    hook = Weights()
+    loop = make_loop(agent_cfg(4, average_decay=0.75), folder=tmp_path, hooks=[hook])
+    loop.run()
+    factors = [0.75**3, 0.25 * 0.75**2, 0.25 * 0.75, 0.25]
+    model = load_model(find_checkpoint(tmp_path))
+    saved, newest = model["learner"]["averaged"], hook.kept[-1]
+    weights = [name for name, _ in loop.learner.policy.named_parameters()]
+    assert len(weights) > 3
+    for name in weights:
+        mean = sum(f * kept[name] for f, kept in zip(factors, hook.kept, strict=True))
+        assert torch.allclose(saved[name], mean, atol=1e-6)
+        assert not torch.equal(saved[name], newest[name])
+    assert saved.keys() - set(weights)
+    for name in saved.keys() - set(weights):
+        assert torch.equal(saved[name], newest[name])
+    # Played, shipped and evaluated policies are the averaged one.
+    network = load_network(tmp_path, loop.env, loop.cfg)
+    assert differing(network.state_dict(), saved) == []
+    assert differing(policy_weights(model, "actor"), saved) == []
+    assert differing(loop.learner.averaged_policy.state_dict(), saved) == []
+    shipped = {"learner": {"algorithm": {"actor_state_dict": newest}}}
+    assert differing(policy_weights(shipped, "actor"), newest) == []
+
+
+def test_an_average_that_begins_in_a_resumed_run_begins_with_its_weights(tmp_path):
+    make_loop(agent_cfg(2), folder=tmp_path).run()
+    loop = make_loop(agent_cfg(3, average_decay=0.75), folder=tmp_path)
+    loop.resume(tmp_path)
+    assert loop.learner.averaged_policy is loop.learner.policy
+    loop.run()
+    newest = loop.learner.policy.state_dict()
+    assert differing(loop.learner.averaged_policy.state_dict(), newest) == []
+
+
+def test_a_student_learns_from_the_average_of_its_teacher(tmp_path):
+    teacher = make_loop(agent_cfg(3, average_decay=0.75), folder=tmp_path)
+    teacher.run()
+    cfg = DistillationAgentCfg(
+        max_iterations=1,
+        num_steps_per_env=STEPS,
+        obs_groups={"student": ("actor",), "teacher": ("actor",)},
+        student=network(distribution_cfg=GaussianCfg()),
+        teacher=network(distribution_cfg=GaussianCfg()),
+        teacher_checkpoint=str(tmp_path),
+        algorithm=DistillationCfg(gradient_length=3),
+        evaluation=EvaluationCfg(every=0),
+    )
+    student = make_loop(cfg)
+    student.run()
+    taught = student.learner.algorithm.teacher.state_dict()
+    average = teacher.learner.averaged_policy.state_dict()
+    assert differing(taught, average) == []
 
 
 # --- Other algorithms -----------------------------------------------------------------

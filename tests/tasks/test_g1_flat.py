@@ -82,3 +82,18 @@ def test_the_cost_of_slip_grows_in_a_straight_line(env, iteration, weight) -> No
     env.curriculum_manager.compute(torch.ones(WORLDS, dtype=torch.bool))
     assert float(env.reward_manager.weight("foot_slip")) == pytest.approx(weight)
     env.set_state(before)
+
+
+def test_weights_grow_to_those_of_the_configuration() -> None:
+    cfg = VelocityG1FlatCfg()
+    cfg.rewards["foot_slip"].weight = -1.5
+    cfg.rewards["action_rate_l2"].weight = 0.0
+    cfg.rewards["track_linear_closely"] = None
+    training = cfg.for_training()
+    assert training.rewards["foot_slip"].weight == -0.1
+    assert training.rewards["action_rate_l2"].weight == 0.0
+    stages = training.curriculum["foot_slip_weight"].params["stages"]
+    assert [weight for _, weight in stages] == [-0.1, -1.5]
+    grown = {name for name in training.curriculum if name.endswith("_weight")}
+    assert grown == {"foot_slip_weight"}
+    assert cfg.rewards["foot_slip"].weight == -1.5
