@@ -98,12 +98,13 @@ def main(arguments: Sequence[str]) -> None:
     print(f"Wrote {task} ({len(task.read_text('utf-8').splitlines())} lines)", end="")
     print(f", {folder / 'robot'} and {page}.", flush=True)
     if not options.train:
-        print(as_called(f"Next: train.py {task}:TASK"))
+        print(as_called(f"Next: python scripts/train.py {task}:TASK"))
         return
     from mjlab.cli.train import main as train
 
     train([f"{task}:TASK"])
-    print(as_called(f"If it does not walk: doctor.py latest --task {task}:TASK"))
+    words = f"python scripts/doctor.py latest --task {task}:TASK"
+    print(as_called(f"If it does not walk: {words}"))
 
 
 def _values(words: Sequence[str], flag: str) -> dict[str, float]:

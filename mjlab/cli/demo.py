@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mjlab.cli import play
 from mjlab.cli.answers import Answer
+from mjlab.runs.run import shipped_with
 
 SHOWN = "Velocity-Go1-Flat"
 """Default task."""
@@ -37,7 +38,10 @@ _SAYS_WHERE = ("--viewer", "--video", "--dump")
 
 def main(arguments: Sequence[str]) -> None:
     """Play a shipped policy in a browser, or record a video."""
-    play.main(line_of_demo(arguments))
+    task, *options = line_of_demo(arguments)
+    # `play TASK` would play the user's newest run of the task.
+    shipped = shipped_with(task)
+    play.main([task if shipped is None else str(shipped.path), *options])
 
 
 def line_of_demo(arguments: Sequence[str]) -> list[str]:

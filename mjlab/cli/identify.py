@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional
 
-from mjlab.cli.answers import UsageError
+from mjlab.cli.answers import UsageError, as_called
 from mjlab.cli.line import TaskOptions, read_line
 from mjlab.cli.tasks import need_task
 from mjlab.extras import install
@@ -205,7 +205,8 @@ def estimate(
     if options.out is not None:
         names = [path.name for path in options.logs]
         write_text(options.out, task_file(task, base, robot, result, logs=names))
-        print(f"Wrote {options.out}. Train with it: train.py {options.out}:TASK")
+        command = as_called(f"python scripts/train.py {options.out}:TASK")
+        print(f"Wrote {options.out}. Train with it: {command}")
 
 
 def rehearse(

@@ -61,7 +61,8 @@ def main(arguments: Sequence[str]) -> None:
     for path in files:
         print(path)
     folder = files[0].parent
-    print(as_called(f"Next: pip install -e {folder}, then train.py {options.name}"))
+    train = f"python scripts/train.py {options.name}"
+    print(as_called(f"Next: pip install -e {folder}, then {train}"))
 
 
 @dataclass(frozen=True)

@@ -355,9 +355,11 @@ def _export(run: Run, configs: Mapping[str, Any]) -> str:
 
 def _unexported(run: Run) -> str:
     """Return a line on how to export a run that was stopped."""
+    words = [shown_path(run.path), *_task_option(run)]
     return (
         "No ONNX file was written, because the run was stopped. Export its last "
-        f"checkpoint with: {as_called('python scripts/export.py')} {run.path}"
+        f"checkpoint with: {as_called('python scripts/export.py')} "
+        f"{' '.join(map(str, words))}"
     )
 
 

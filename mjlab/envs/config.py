@@ -1,7 +1,8 @@
 """Configuration classes of environments."""
 
+import math
 from dataclasses import replace
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from mjlab.entity import EntityCfg
 from mjlab.managers import (
@@ -199,7 +200,10 @@ class ManagerBasedRlEnvCfg(Config):
             cone=training.cone or self.sim.mujoco.cone,
             impratio=training.impratio or self.sim.mujoco.impratio,
         )
-        entities = dict(self.scene.entities)
+        entities = {
+            name: _with_delays(entity, training.decimation / self.decimation)
+            for name, entity in self.scene.entities.items()
+        }
         for name, geoms in training.without_contacts.items():
             quiet = GeomCfg(geom_names=geoms, contype=0, conaffinity=0)
             entity = entities.get(name)
@@ -215,6 +219,35 @@ class ManagerBasedRlEnvCfg(Config):
             decimation=training.decimation,
             scene=replace(self.scene, entities=entities),
         )
+
+
+def _with_delays(entity: Any, ratio: float) -> Any:
+    """Return an entity with the lags of its actuators, in other physics steps.
+
+    Lags that are no longer whole numbers are rounded outwards.
+
+    Args:
+        entity: The entity's configuration.
+        ratio: New number of physics steps per old step.
+    """
+    if not isinstance(entity, EntityCfg):
+        return entity
+    actuators = tuple(
+        actuator
+        if actuator.delay is None
+        else replace(
+            actuator,
+            delay=replace(
+                actuator.delay,
+                min_lag=math.floor(ratio * actuator.delay.min_lag),
+                max_lag=math.ceil(ratio * actuator.delay.max_lag),
+                update_period=round(ratio * actuator.delay.update_period),
+            ),
+        )
+        for actuator in entity.articulation.actuators
+    )
+    articulation = replace(entity.articulation, actuators=actuators)
+    return replace(entity, articulation=articulation)
 
 
 class ConfigError(ValueError):

@@ -134,7 +134,8 @@ class MujocoCfg(Config):
 class TrainingPhysicsCfg(Config):
     """Physics options that make training cheaper. Evaluation does not use them.
 
-    The duration of an environment step is unchanged.
+    The duration of an environment step is unchanged. Lags of actuators, which are
+    numbers of physics steps, are converted.
     """
 
     decimation: Annotated[int, at_least(1)] = 2

@@ -34,7 +34,7 @@ def test_three_commands_lead_from_a_motion_to_a_task_with_ranges(tmp_path, capsy
     assert np.ptp(read_csv(log, ("joint1",)).pos["joint1"]) > 0.3
     files = ("--out", out, "--picture", picture)
     table = said(capsys, "Reach-Yam", log, *JOINT, *kinds, *files)
-    assert f"Train with it: train.py {out}:TASK" in table
+    assert f"Train with it: python scripts/train.py {out}:TASK" in table
     assert picture.read_text().startswith("<svg")
 
     cfg = load_task(typed_task(f"{out}:TASK")).env()

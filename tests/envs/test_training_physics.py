@@ -1,15 +1,19 @@
 """Physics for training, and the finer physics for evaluation."""
 
+from dataclasses import replace
+
 import mujoco
 import pytest
 
 from mjlab.cli.sources import find_source
 from mjlab.cli.training import train
+from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError
 from mjlab.registry import load_task
 from mjlab.sim import TrainingPhysicsCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from mjlab.tensors import DelayCfg
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 FEET = ("FL_foot_collision", "FR_foot_collision")
@@ -39,6 +43,27 @@ def test_training_physics_changes_steps_and_cone_and_keeps_the_control_rate() ->
     env.close()
     assert (cfg.decimation, cfg.sim.mujoco.timestep) == (5, 0.004)
     assert cfg.sim.mujoco.cone == "elliptic"
+
+
+def test_lags_of_actuators_keep_their_duration_in_training() -> None:
+    cfg = VelocityGo1FlatCfg()
+    robot = cfg.scene.entities["robot"]
+    assert isinstance(robot, EntityCfg)
+    delays = [DelayCfg(min_lag=4, max_lag=6, update_period=8, hold_prob=0.5), None]
+    delays.append(DelayCfg(min_lag=3, max_lag=3))
+    motors = (robot.articulation.actuators * 3)[:3]
+    robot.articulation.actuators = tuple(
+        replace(motor, delay=delay) for motor, delay in zip(motors, delays, strict=True)
+    )
+    assert (cfg.decimation, cfg.sim.training.decimation) == (4, 2)
+    trained = cfg.for_training().scene.entities["robot"].articulation.actuators
+    assert [motor.delay for motor in trained] == [
+        DelayCfg(min_lag=2, max_lag=3, update_period=4, hold_prob=0.5),
+        None,
+        # 15 ms is not a whole number of 10 ms steps.
+        DelayCfg(min_lag=1, max_lag=2),
+    ]
+    assert [motor.delay for motor in robot.articulation.actuators] == delays
 
 
 def test_without_training_physics_a_configuration_is_unchanged() -> None:
