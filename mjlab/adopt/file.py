@@ -66,7 +66,8 @@ def read_spec(path: Path, notes: Notes) -> mujoco.MjSpec:
 def _parsed(path: Path) -> mujoco.MjSpec:
     relay_warnings()
     if not path.is_file():
-        raise AdoptError(f"{path} does not exist. Name an MJCF or URDF file.")
+        fault = "is a folder" if path.is_dir() else "does not exist"
+        raise AdoptError(f"{path} {fault}. Name an MJCF or URDF file.")
     if path.suffix.lower() not in (".xml", ".mjcf", ".urdf"):
         raise AdoptError(
             f"{path.name} is neither MJCF (.xml) nor URDF (.urdf). Convert it first."

@@ -28,6 +28,9 @@ def test_a_missing_file_and_a_wrong_option_are_one_line_each(tmp_path):
     assert said.strip() == (
         "error: none.xml does not exist. Name an MJCF or URDF file."
     )
+    (tmp_path / "walk_rex").mkdir()
+    said = typed(tmp_path, "adopt.py", "walk_rex").stderr
+    assert said.strip() == "error: walk_rex is a folder. Name an MJCF or URDF file."
     said = typed(tmp_path, "adopt.py", "a.xml", "--stance", "knee").stderr
     assert "'knee' is not a joint and a number" in said
 
