@@ -139,9 +139,9 @@ class AgentCfg(Config):
     in the same step."""
 
     average_decay: Annotated[float, between(0, 1)] | None = None
-    """Decay per iteration of an exponential average of the policy's weights, such as
-    0.98. `play`, `evaluate` and `export` then use the averaged policy, and evaluations
-    during training too; rollouts use the newest weights. None disables the average."""
+    """Decay of an exponential average of the policy's weights, such as 0.98, applied
+    after each iteration. `play`, `evaluate`, `export` and evaluations during training
+    then use the average, and rollouts the newest weights. None disables it."""
 
     torch_compile_mode: Literal["default", "max-autotune-no-cudagraphs"] | None = None
     """Mode of `torch.compile` for the networks; useful for convolutions. None does not

@@ -93,9 +93,10 @@ def take_weights(
         # The first network acts. In a run of distillation it is the student, whose
         # weights can become an actor's.
         source = acted if name == names[0] else name
-        state = model["learner"]["algorithm"].get(f"{source}_state_dict")
         if name == names[0]:
             state = policy_weights(model, source)
+        else:
+            state = model["learner"]["algorithm"].get(f"{source}_state_dict")
         fault = _find_fault(name, source, state, before, now)
         if fault is None:
             network = getattr(learner.algorithm, name)

@@ -218,7 +218,7 @@ class Learner:
         return losses
 
     def load_teacher(self, model: dict[str, Any]) -> None:
-        """Load a teacher's weights from the checkpoint of another learner."""
+        """Load the teacher's weights from a checkpoint, as `load_model` returns it."""
         assert isinstance(self.algorithm, Distillation)
         state = dict(model["learner"]["algorithm"])
         if "actor_state_dict" in state:

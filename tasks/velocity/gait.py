@@ -1,8 +1,8 @@
 """Stepping gait: a clock, joint targets that follow it, and rewards for its contacts.
 
 The reference gait is a function of clock and command. For bipeds written by `mjlab
-adopt` it also depends on the measured base velocity. Actions are added to it. At zero
-command the reference is the default pose.
+adopt` it also depends on the measured base velocity. Actions are added to it. If the
+commanded velocity is zero, the reference is the default pose.
 """
 
 import math
@@ -71,8 +71,8 @@ class JointGait(Clock):
     the motors."""
 
     aside: float = 1.0
-    """Sideways step length, as a fraction of the commanded one. The actions add the
-    rest."""
+    """Sideways step length of the reference, as a fraction of the commanded one. The
+    policy has to add the rest."""
 
     measured: float = 0.0
     """Weight of the measured base velocity in the step length; the command has the

@@ -21,6 +21,9 @@ from mjlab.cli import (
     train,
 )
 from mjlab.cli.answers import run_program
+from mjlab.cli.training import _unexported
+from mjlab.runs import find
+from mjlab.task_file import typed_task
 from tests.test_task_file import CODE
 
 TRAIN = ["--num-envs", "4", "--agent.num-steps-per-env", "4", "--device", "cpu"]
@@ -92,6 +95,17 @@ def test_a_run_opens_with_its_file_in_every_form(
     form: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert answer("play", FORMS[form], capsys) == (0, "")
+
+
+def test_the_command_to_export_a_stopped_run_can_be_typed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed_task(WORDS)
+    said = _unexported(find("latest").run)
+    forget(folder)
+    words = said.partition("export.py ")[2].split()
+    assert words[1:] == ["--task", WORDS]
+    assert answer("export", words, capsys)[0] == 0
 
 
 @pytest.mark.parametrize("verb", VERBS)
