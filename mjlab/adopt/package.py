@@ -32,13 +32,17 @@ def write_task(robot: Adopted, folder: Path) -> Path:
         robot: Findings about the robot.
         folder: Folder to create for the file and the model (`robot/scene.xml`).
     """
+    file = folder / f"{module_of(robot)}.py"
     if folder.exists():
+        again = (
+            f" To resume the training of its task, type: python scripts/train.py "
+            f"{file}:TASK --resume latest."
+        )
         raise AdoptError(
             f"{folder} already exists; nothing was written. Remove it, or choose "
-            "another folder: --folder FOLDER."
+            f"another folder: --folder FOLDER.{again if file.is_file() else ''}"
         )
     write_spec(robot.spec, folder / "robot")
-    file = folder / f"{module_of(robot)}.py"
     file.write_text(task_text(robot), "utf-8")
     return file
 

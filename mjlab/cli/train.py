@@ -13,7 +13,7 @@ from mjlab.cli.answers import UsageError, as_called
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.tasks import need_task
 from mjlab.driver import unused_gpu
-from mjlab.registry import Entry, Task, load_task
+from mjlab.registry import Entry, Task, entries, load_task
 from mjlab.runs import Found, Run, find
 from mjlab.settings.bounds import at_least
 from mjlab.task_file import typed_task
@@ -49,7 +49,8 @@ class TrainOptions(TaskOptions):
     of_mjlab = mjlab_options.TRAIN
 
     task: Positional[str | None] = None
-    """The task, or a file with a configuration: my_env.py:MyTaskCfg."""
+    """The task, or a file with a configuration: my_env.py:MyTaskCfg. Default with
+    --resume: the run's task."""
 
     name: str = ""
     """Name of the run, appended to the time in its folder name."""
@@ -108,7 +109,7 @@ def main(arguments: Sequence[str]) -> None:
     """Train, and print where the results are."""
     line = read_line(TrainOptions, arguments)
     options = line.options
-    entry = need_task(options.task, options.program)
+    entry = need_task(find_task(options), options.program)
     # Imported late: torch takes seconds to import.
     from mjlab.cli.memory import keep_freed_memory
     from mjlab.cli.training import next_commands, train
@@ -147,6 +148,20 @@ def main(arguments: Sequence[str]) -> None:
         return
     print(f"{'Stopped' if outcome.interrupted else 'Done'}: {outcome.reason}.")
     print(as_called(next_commands(folder)))
+
+
+def find_task(options: TrainOptions) -> str | None:
+    """Return the named task, else the task of the run to resume, if any."""
+    if options.task is not None or options.resume is None:
+        return options.task
+    task = find(options.resume, options.logs, shipped=False).run.task
+    if task not in entries():
+        raise UsageError(
+            f"The run uses task {task!r} from a file. Files named in a run are never "
+            f"imported: name it yourself, {options.program} path/to/{task}.py:TASK "
+            f"--resume {options.resume}."
+        )
+    return task
 
 
 def find_resumed(options: TrainOptions, entry: Entry) -> Found | None:

@@ -31,7 +31,7 @@ def made(request, tmp_path_factory) -> tuple[Adopted, Task, int]:
     robot = adopt(file)
     task = write_task(robot, folder / "task")
     lines = len(task.read_text().splitlines())
-    with pytest.raises(AdoptError, match="already exists"):
+    with pytest.raises(AdoptError, match=r"already exists.*\.py:TASK --resume latest"):
         write_task(robot, folder / "task")
     return robot, load_task(typed_task(f"{task}:TASK")), lines
 

@@ -157,6 +157,17 @@ def test_a_run_is_resumed_with_its_file_and_keeps_the_new_hash_when_accepted(
     assert kept["file"] == before["file"]
 
 
+def test_a_run_of_an_unknown_file_needs_the_file_to_resume(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rex").mkdir()
+    (tmp_path / "rex" / "run.json").write_text('{"task": "rex"}')
+    line = ["--resume", str(tmp_path / "rex")]
+    assert run_program(train.main, line) == 2
+    wanted = f"name it yourself, train.py path/to/rex.py:TASK --resume {line[1]}."
+    assert wanted in capsys.readouterr().err
+
+
 def test_a_report_needs_no_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

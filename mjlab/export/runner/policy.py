@@ -283,7 +283,10 @@ class ContractPolicy(FileGraph):
         except ValueError as error:
             raise ContractError(f"{path} is damaged: {error}") from error
         if not has_checksum:
-            raise ContractError(f"{path} has no checksum: it was not written by export")
+            raise ContractError(
+                f"{path} has no checksum: it was not written by export. To check a "
+                "policy of another project, run verify with --as FORMAT"
+            )
         session = open_session(content, path)
         self._texts = session.get_modelmeta().custom_metadata_map
         self.contract: dict[str, Any] = json.loads(self._texts[CONTRACT])
