@@ -11,6 +11,7 @@ from mjlab.cli.progress import tell_progress
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import Motion, MotionInfo, MotionRobot
 from mjlab.rl import load_policy
+from mjlab.rl.learners import InferencePolicy
 from mjlab.tasks.robots.robot import Robot
 from mjlab.viewer import Player
 from mjlab.watched import watched
@@ -40,11 +41,33 @@ def recorded(
             f"{task} has no entity {ENTITY!r}, so it has no motion to record."
         )
     env = ManagerBasedRlEnv(cfg, "cpu")
+    policy = load_policy(found.place, env, configs["agent"])
+    source = f"simulated policy: {task}, {run.path.name}"
+    return rollout(env, policy, options, robots, task=task, source=source)
+
+
+def rollout(
+    env: ManagerBasedRlEnv,
+    policy: InferencePolicy,
+    options: RecordMotionOptions,
+    robots: Mapping[str, Robot],
+    *,
+    task: str,
+    source: str,
+) -> Motion:
+    """Return the motion of a rollout in the first world of an environment.
+
+    Args:
+        env: The environment.
+        policy: The policy.
+        options: Command, durations and seed of the rollout.
+        robots: Robots that motions support, by name.
+        task: Name of the task.
+        source: Where the motion comes from, for the file.
+    """
     entity = env.scene.entity(ENTITY)
     name = _name_of(MotionRobot(entity.cfg).hash, task, robots)
-    player = Player(
-        env, load_policy(found.place, env, configs["agent"]), seed=options.seed
-    )
+    player = Player(env, policy, seed=options.seed)
     if options.command is not None:
         if not player.drives:
             raise UsageError(f"{task} has no velocity command: leave out --command.")
@@ -74,9 +97,7 @@ def recorded(
         frames[:, 7:],
         root_body=entity.body_names[0],
         joint_names=entity.joint_names,
-        info=MotionInfo(
-            robot=name, source=f"simulated policy: {task}, {run.path.name}"
-        ),
+        info=MotionInfo(robot=name, source=source),
     )
 
 

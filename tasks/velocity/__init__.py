@@ -15,6 +15,8 @@ from mjlab.tasks.velocity.g1_style import g1_style_rl as g1_style_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
 from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
+from mjlab.tasks.velocity.go1_gaits import VelocityGo1GaitsCfg as VelocityGo1GaitsCfg
+from mjlab.tasks.velocity.go1_gaits import go1_gaits_rl as go1_gaits_rl
 from mjlab.tasks.velocity.rl import WORLDS_ON_CPU
 from mjlab.tasks.velocity.rl import g1_flat_rl as g1_flat_rl
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
@@ -67,7 +69,8 @@ G1_STYLE = Task(
     env=VelocityG1StyleCfg,
     rl=g1_style_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=g1_style_rl),
-    summary="Unitree G1 in the style of motion clips; experimental, no trained policy.",
+    summary="Unitree G1 follows velocity commands in the style of motion clips.",
+    trained=Path(__file__).parent / "trained" / "Velocity-G1-Style",
 )
 GO1 = Task(
     env=VelocityGo1Cfg,
@@ -82,4 +85,11 @@ GO1_FLAT = Task(
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_flat_rl),
     summary="Unitree Go1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1-Flat",
+)
+GO1_GAITS = Task(
+    env=VelocityGo1GaitsCfg,
+    rl=go1_gaits_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_gaits_rl),
+    summary="Unitree Go1 trots, paces or gallops by choice, on flat ground.",
+    trained=Path(__file__).parent / "trained" / "Velocity-Go1-Gaits",
 )

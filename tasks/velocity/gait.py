@@ -265,11 +265,12 @@ class _Legs:
         return values + factor * (offsets @ self._factors)
 
 
-def _seconds(env: ManagedEnv) -> torch.Tensor:
+def seconds(env: ManagedEnv) -> torch.Tensor:
+    """Return the time since the episodes began, s, shape (num_envs,)."""
     return env.episode_length_buf.float() * env.step_dt
 
 
-def _runs(env: ManagedEnv, clock: Clock, command_name: str) -> torch.Tensor:
+def runs(env: ManagedEnv, clock: Clock, command_name: str) -> torch.Tensor:
     """Return 1 where the clock runs, otherwise 0, shape (num_envs,)."""
     commanded = moving(env, command_name)
     if math.isinf(clock.push_speed):
@@ -288,8 +289,8 @@ def _offsets(
         velocity = env.scene.entity("robot").data.root_lin_vel_b[:, :2]
         planar = command[:, :2].lerp(velocity, gait.measured)
         command = torch.cat((planar, command[:, 2:]), dim=1)
-    offsets = gait.offsets(gait.phases(_seconds(env) + lead), command)
-    return offsets * _runs(env, gait, command_name).unsqueeze(1)
+    offsets = gait.offsets(gait.phases(seconds(env) + lead), command)
+    return offsets * runs(env, gait, command_name).unsqueeze(1)
 
 
 def _clock(gait: Clock, seconds: torch.Tensor) -> torch.Tensor:
@@ -338,7 +339,7 @@ class GaitAction(mdp.JointPositionAction):
 
 def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
     """Return sine and cosine of the left leg's phase, 0 where the clock is stopped."""
-    return _clock(gait, _seconds(env)) * _runs(env, gait, command_name).unsqueeze(1)
+    return _clock(gait, seconds(env)) * runs(env, gait, command_name).unsqueeze(1)
 
 
 # Rewards.
@@ -377,7 +378,7 @@ class gait_posture(ManagerTermBase):
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         offsets = _offsets(env, gait, command_name)
         error = self._legs.add(error, offsets, -1.0)
-        kind = _runs(env, gait, command_name).long()
+        kind = runs(env, gait, command_name).long()
         scaled = error.square() * self._factors.index_select(0, kind)
         return torch.exp(scaled.sum(dim=1))
 
@@ -403,8 +404,8 @@ def gait_contact(
             and 1 if with the right.
     """
     down = contact_sensor(env, sensor_name).is_in_contact()
-    stands = (gait.phases(_seconds(env)) < gait.duty).unbind(dim=1)
+    stands = (gait.phases(seconds(env)) < gait.duty).unbind(dim=1)
     should = torch.stack([stands[leg] for leg in legs], dim=1)
     matching = (down == should).float().mean(dim=1)
-    runs = _runs(env, gait, command_name) > 0.0
-    return torch.where(runs, matching, down.all(dim=1).float())
+    stepping = runs(env, gait, command_name) > 0.0
+    return torch.where(stepping, matching, down.all(dim=1).float())

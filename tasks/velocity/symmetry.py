@@ -65,6 +65,13 @@ def _feet(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColu
     return _part_columns(mirror, names)
 
 
+def _foot_clocks(
+    env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm
+) -> SignedColumns:
+    feet = _feet(env, mirror, term)
+    return feet.then(feet)
+
+
 def _foot_forces(
     env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm
 ) -> SignedColumns:
@@ -103,6 +110,7 @@ RULES: dict[str, Rule] = {
     "command": _signs(1.0, -1.0, -1.0),
     "height_scan": _rays,
     "gait_clock": _signs(-1.0, -1.0),
+    "foot_clocks": _foot_clocks,
     "base_height": _signs(1.0),
     "support": _signs(1.0),
     "punch": _signs(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0),

@@ -23,32 +23,22 @@ def env() -> ManagerBasedRlEnv:
 
 def test_mirrored_clips_have_mirrored_features(env: ManagerBasedRlEnv):
     found = G1StyleCfg().clip_features(env, ("style",))
-    assert len(found) == 12
+    assert len(found) == 10
     reflection = Reflection(env, MIRROR)
-    for clip, image in zip(found[:6], found[6:], strict=True):
+    for clip, image in zip(found[:5], found[5:], strict=True):
         wanted = reflection.group("style", clip)
         torch.testing.assert_close(image, wanted, atol=1e-5, rtol=0.0)
         assert not torch.allclose(image, clip, atol=1e-3)
 
 
-def test_clips_are_of_this_robot_and_as_fast_as_the_commands(env: ManagerBasedRlEnv):
+def test_clips_are_crouched_walks_of_this_robot(env: ManagerBasedRlEnv):
     robot = MotionRobot(G1.entity_cfg(), "G1")
-    fastest = {"x": [0.0, 0.0], "y": [0.0, 0.0]}
-    for motion in load_clips((G1_WALK,)):
+    stance = env.scene["robot"].data.default_root_state[0, 2].item()
+    for motion in load_clips((G1_WALK, G1_HELD_OUT)):
         robot.check(motion)
-        way = motion.root_pos[-1] - motion.root_pos[0]
-        w, _, _, z = motion.root_quat[0]
-        yaw = 2.0 * np.arctan2(z, w)
-        ahead = np.cos(yaw) * way[0] + np.sin(yaw) * way[1]
-        left = np.cos(yaw) * way[1] - np.sin(yaw) * way[0]
-        for axis, distance in (("x", ahead), ("y", left)):
-            speed = distance / motion.duration
-            low, high = fastest[axis]
-            fastest[axis] = [min(low, speed), max(high, speed)]
-    ranges = VelocityG1StyleCfg().commands["twist"].ranges  # type: ignore
-    assert ranges.lin_vel_x == pytest.approx(fastest["x"], abs=0.1)
-    # Mirrored clips go to the right.
-    assert ranges.lin_vel_y[1] == pytest.approx(fastest["y"][1], abs=0.1)
+        assert np.median(motion.root_pos[:, 2]) < stance - 0.05
+        way = np.linalg.norm(motion.root_pos[-1, :2] - motion.root_pos[0, :2])
+        assert (way / motion.duration > 0.3) == (motion.num_frames > 150)
 
 
 def test_no_clip_of_the_training_is_the_held_out_one():
