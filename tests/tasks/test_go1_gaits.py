@@ -95,7 +95,7 @@ def test_the_mirror_image_of_a_pace_is_half_a_stride_later(
     args = ("twist", "gait", TROT, "feet_contact")
     walk(env, "pace", 0.2)
     now = gait_choice.foot_clocks(env, *args)
-    # 0.35 s are not a whole number of half strides of 20 ms.
+    # Half a stride is not a whole number of steps, so the phases change instead.
     env.command_manager.get_command("gait").add_(0.5)
     later = gait_choice.foot_clocks(env, *args)
     torch.testing.assert_close(now[:, [1, 0, 3, 2, 5, 4, 7, 6]], later)
