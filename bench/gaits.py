@@ -2,8 +2,8 @@
 
     python bench/gaits.py Velocity-Go1-Gaits
 
-"Lag" is the largest difference of a foot's landing from the chosen gait, in strides.
-The conditions are those of `bench/walking.py`.
+"Lag" is the largest difference between a foot's touchdown and its phase, in strides.
+The test conditions are defined in `bench/walking.py`.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from mjlab.tasks.velocity.go1_gaits import GAIT
 
 
 def main() -> None:
-    """Print the figures of each gait and save them."""
+    """Measure each gait, print the metrics and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("policy", help="task, run or checkpoint")
     parser.add_argument("--episodes", type=int, default=256)
@@ -40,8 +40,9 @@ def main() -> None:
     args = parser.parse_args()
     place = find(args.policy)
     configs, checkpoint = place.run.configs(), place.choose_checkpoint()
-    choice = configs["env"].commands[GAIT]
-    assert isinstance(choice, GaitChoiceCfg)
+    choice = configs["env"].commands.get(GAIT)
+    if not isinstance(choice, GaitChoiceCfg):
+        parser.error(f"{args.policy} has no command {GAIT!r} that chooses a gait.")
     found: dict[str, dict[str, Any]] = {}
     for gait, phases in choice.gaits.items():
         cfg = copy.deepcopy(configs["env"])
@@ -60,7 +61,7 @@ def main() -> None:
         for table in gait_tables(rows):
             print(f"\n{command} m/s\n{text(table)}")
     for gait, each in found.items():
-        falls = sum(one["falls"] for one in each["worlds"][AS_TRAINED].values())
+        falls = sum(one["falls"] for one in each["worlds"].get(AS_TRAINED, {}).values())
         lag = ", ".join(f"{n} {x:.2f}" for n, x in each["lag"].items())
         print(f"{gait}: {falls} falls as trained; lag {lag}")
     about = {"run": place.run.info() | {"checkpoint": checkpoint.name}}
@@ -70,7 +71,7 @@ def main() -> None:
 def lags(
     commands: dict[str, dict[str, Any]], phases: tuple[float, ...]
 ) -> dict[str, float]:
-    """Return the largest difference of a foot's landing from its phase, in strides."""
+    """Return the largest lag of a foot behind or ahead of its phase, in strides."""
     wanted = (phases[0] - np.array(phases)) % 1.0
     return {
         name: float(np.abs((np.array(one["phases"]) - wanted + 0.5) % 1.0 - 0.5).max())

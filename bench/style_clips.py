@@ -3,7 +3,7 @@
     python bench/style_clips.py
 
 The policy of `Velocity-G1-Flat` walks with another reference gait and an offset of its
-actions. It was not trained with them, but keeps its balance while nothing pushes it.
+actions. It was not trained with them, but keeps its balance without pushes.
 """
 
 import sys

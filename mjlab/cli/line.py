@@ -63,8 +63,7 @@ class TaskOptions(Options):
     """Disable terms, such as rewards.foot_slip."""
 
     help_config: str | bool = False
-    """List the settings of a part, such as env.rewards. Without a part, list all
-    parts."""
+    """List the settings of a part (env.rewards), or all parts."""
 
     @classmethod
     def closing(cls) -> str:

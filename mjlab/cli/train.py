@@ -157,9 +157,9 @@ def find_task(options: TrainOptions) -> str | None:
     task = find(options.resume, options.logs, shipped=False).run.task
     if task not in entries():
         raise UsageError(
-            f"The run uses task {task!r} from a file. Files named in a run are never "
-            f"imported: name it yourself, {options.program} path/to/{task}.py:TASK "
-            f"--resume {options.resume}."
+            f"The run's task {task!r} is not installed. If it is from a file, type "
+            f"{options.program} path/to/{task}.py:TASK --resume {options.resume}: "
+            "files named in a run are never imported."
         )
     return task
 

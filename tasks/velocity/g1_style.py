@@ -75,10 +75,10 @@ def g1_style_rewards() -> dict[str, RewardTermCfg]:
 class VelocityG1StyleCfg(VelocityG1FlatCfg):
     """Unitree G1 tracks velocity commands on flat ground, in the style of clips.
 
-    The gait of `Velocity-G1-Flat` sets the rhythm; the learner's style reward
-    (`PpoAgentCfg.style`) replaces the rewards for its joint positions. Train it with
-    the weights of that task (`--init-from Velocity-G1-Flat --critic-first 20`): without
-    them, a second seed fell after 4 s at most (docs/howto/style.md).
+    The clock and reference gait are those of `Velocity-G1-Flat`; the style reward
+    (`PpoAgentCfg.style`) replaces the rewards for joint positions. Initialise the
+    weights with `--init-from Velocity-G1-Flat --critic-first 20`: from random weights,
+    one of two seeds did not learn to walk (docs/howto/style.md).
     """
 
     final_obs = True

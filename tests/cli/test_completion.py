@@ -37,7 +37,10 @@ def test_tasks_are_completed_where_a_program_expects_one():
     assert next_words(["train", ""]) == sorted(entries())
     assert next_words(["evaluate", "la"]) == ["latest"]
     assert next_words(["train", "Velocity-G1", ""]) == []
-    assert next_words(["play", "Velocity-Go1-F"]) == ["Velocity-Go1-Flat"]
+    assert next_words(["play", "Velocity-Go1-"]) == [
+        "Velocity-Go1-Flat",
+        "Velocity-Go1-Gaits",
+    ]
     assert next_words(["verify", ""]) == []  # The shell completes file names.
 
 

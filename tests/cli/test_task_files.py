@@ -164,7 +164,7 @@ def test_a_run_of_an_unknown_file_needs_the_file_to_resume(
     (tmp_path / "rex" / "run.json").write_text('{"task": "rex"}')
     line = ["--resume", str(tmp_path / "rex")]
     assert run_program(train.main, line) == 2
-    wanted = f"name it yourself, train.py path/to/rex.py:TASK --resume {line[1]}."
+    wanted = f"type train.py path/to/rex.py:TASK --resume {line[1]}: "
     assert wanted in capsys.readouterr().err
 
 

@@ -1,4 +1,4 @@
-"""Motion files of the style tasks, recorded from the policy of `Velocity-G1-Flat`."""
+"""Motion files of the style tasks, recorded by `bench/style_clips.py`."""
 
 from pathlib import Path
 
@@ -6,4 +6,4 @@ G1_WALK = Path(__file__).parent / "g1"
 """Folder of the clips that Velocity-G1-Style learns from."""
 
 G1_HELD_OUT = Path(__file__).parent / "held_out" / "g1_walk.npz"
-"""Walking at 0.75 m/s, for style distances; no training reads it."""
+"""Crouched walk at 0.75 m/s, for style distances; no training reads it."""
