@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import torch
 
-from mjlab.managers import CommandTerm, CommandTermCfg, Dial
+from mjlab.managers import CommandTerm, CommandTermCfg
 from mjlab.managers.env import Env
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import contact_sensor
@@ -22,9 +22,6 @@ class GaitChoiceCfg(CommandTermCfg):
     gaits: Mapping[str, tuple[float, ...]] = {}
     """Phases of the feet by name of the gait."""
 
-    feet: tuple[str, ...] = ()
-    """Names of the feet, for the sliders of a web page."""
-
     only: str | None = None
     """Name of the only gait to draw. None draws each of them equally often."""
 
@@ -34,8 +31,6 @@ class GaitChoiceCfg(CommandTermCfg):
 
 class GaitChoice(CommandTerm):
     """Draws one of several gaits."""
-
-    cfg: GaitChoiceCfg
 
     def __init__(self, name: str, cfg: GaitChoiceCfg, env: Env) -> None:
         super().__init__(name, cfg, env, num_draws=1)
@@ -60,12 +55,6 @@ class GaitChoice(CommandTerm):
 
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {"command": self._command}
-
-    def dials(self) -> tuple[Dial, ...]:
-        feet = self.cfg.feet
-        if not feet:
-            return ()
-        return (Dial("command", feet, "strides", ((0.0, 1.0),) * len(feet)),)
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
         chosen = (unit[:, 0] * len(self._phases)).long()

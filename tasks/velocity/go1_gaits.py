@@ -69,11 +69,7 @@ class VelocityGo1GaitsCfg(VelocityGo1FlatCfg):
 
     commands = {
         **walking.commands(),
-        GAIT: GaitChoiceCfg(
-            resampling_time_range=(4.0, 8.0),
-            gaits=GAITS,
-            feet=("FR", "FL", "RR", "RL"),
-        ),
+        GAIT: GaitChoiceCfg(resampling_time_range=(4.0, 8.0), gaits=GAITS),
     }
     observations = {**go1_gaits_observations()}
     rewards = {**go1_gaits_rewards()}
