@@ -17,6 +17,8 @@ from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
 from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.go1_gaits import VelocityGo1GaitsCfg as VelocityGo1GaitsCfg
 from mjlab.tasks.velocity.go1_gaits import go1_gaits_rl as go1_gaits_rl
+from mjlab.tasks.velocity.go1_stairs import VelocityGo1StairsCfg as VelocityGo1StairsCfg
+from mjlab.tasks.velocity.go1_stairs import go1_stairs_rl as go1_stairs_rl
 from mjlab.tasks.velocity.rl import WORLDS_ON_CPU
 from mjlab.tasks.velocity.rl import g1_flat_rl as g1_flat_rl
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
@@ -92,4 +94,10 @@ GO1_GAITS = Task(
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_gaits_rl),
     summary="Unitree Go1 trots, paces or gallops by choice, on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1-Gaits",
+)
+GO1_STAIRS = Task(
+    env=VelocityGo1StairsCfg,
+    rl=go1_stairs_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_stairs_rl),
+    summary="Unitree Go1 walks across stairs, blocks and gaps, with a height scan.",
 )
