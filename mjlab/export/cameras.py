@@ -8,7 +8,7 @@ from torch import Tensor
 from mjlab import mdp
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import BoundTerm
-from mjlab.render import camera_bytes, camera_depth, camera_mask
+from mjlab.render import camera_bytes, camera_depth, camera_mask, depth_frame
 from mjlab.sensor import CameraSensor
 from mjlab.sensor.patterns import camera_intrinsics
 from mjlab.sensor.vision import NEAR
@@ -17,6 +17,7 @@ CHANNELS: Mapping[Any, Sequence[str]] = {
     mdp.camera_image: ("red", "green", "blue"),
     camera_bytes: ("red", "green", "blue"),
     camera_depth: ("depth",),
+    depth_frame: ("depth",),
     camera_mask: ("mask",),
 }
 """Channels of an image in order, by the function or class of its observation term."""

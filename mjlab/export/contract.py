@@ -146,6 +146,7 @@ def _terms(
                 "clip": slot.cfg.clip,
                 "scale": as_data(slot.cfg.scale),
                 "history": slot.history,
+                "history_stride": slot.stride,
                 "delay_in_training": None if delay is None else as_data(delay),
                 "noise_in_training": None if noise is None else as_data(noise),
             }

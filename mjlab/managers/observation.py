@@ -198,6 +198,7 @@ class ObservationManager(Manager[BoundTerm]):
                 shape=tuple(samples[source].shape[1:]),
                 dtype=samples[source].dtype,
                 history=remembered.history_length or 0,
+                stride=term.history_stride,
                 flattens=remembered.flatten_history_dim,
             )
             _check_options(slot)

@@ -47,6 +47,10 @@ class ObservationTermCfg(TermCfg):
     """Number of values to observe, oldest first, including the current value. 0
     disables the history, and the value keeps its shape."""
 
+    history_stride: int = 1
+    """Environment steps between the values of the history: length 12 and stride 5
+    observe the current value and those of 5, 10, ..., 55 steps before."""
+
     flatten_history_dim: bool = True
     """Flatten a history of shape (length, ...) to one dimension."""
 
@@ -121,6 +125,10 @@ def check_term(label: str, cfg: ObservationTermCfg) -> None:
     if cfg.history_length < 0:
         raise TermError(
             f"{label} has history_length={cfg.history_length}; it cannot be negative."
+        )
+    if cfg.history_stride < 1:
+        raise TermError(
+            f"{label} has history_stride={cfg.history_stride}; it has to be 1 or more."
         )
     if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
         raise TermError(

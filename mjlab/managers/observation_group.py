@@ -26,7 +26,7 @@ _JOINED = ""
 class DtypeBlock:
     """The terms of a group with the same dtype, as columns of one tensor.
 
-    Terms with the same history length occupy adjacent columns. Noise, clip and scale
+    Terms with equal histories occupy adjacent columns. Noise, clip and scale
     are applied to the range from the first to the last column that needs them, with one
     parameter per column. Other columns in this range have a neutral parameter, such as
     a scale of 1.
@@ -108,8 +108,10 @@ class DtypeBlock:
             state |= {f"{slot.name}.delay.{k}": v for k, v in delay.state().items()}
         for _, history in self._histories:
             if history is not None:
-                memory = history.state()
-                state |= {f"history_{history.length}.{k}": v for k, v in memory.items()}
+                name = f"history_{history.length}"
+                if history.stride > 1:
+                    name += f"_{history.stride}"
+                state |= {f"{name}.{k}": v for k, v in history.state().items()}
         return state
 
     def _transform(self, values: torch.Tensor) -> None:
@@ -243,21 +245,26 @@ class ObservationGroup:
 
 
 def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
-    """Assign columns to each term, adjacent for terms with equal history length."""
-    lengths = list(dict.fromkeys(slot.history for slot in slots))
+    """Assign columns to each term, adjacent for terms with equal histories."""
+    kinds = list(dict.fromkeys(_history_of(slot) for slot in slots))
     placed, start = [], 0
-    for slot in sorted(slots, key=lambda slot: lengths.index(slot.history)):
+    for slot in sorted(slots, key=lambda slot: kinds.index(_history_of(slot))):
         placed.append(replace(slot, columns=slice(start, start + slot.width)))
         start += slot.width
     return placed
 
 
+def _history_of(slot: TermSlot) -> tuple[int, int]:
+    """Return the length and the stride of a term's history."""
+    return slot.history, slot.stride if slot.history else 1
+
+
 def _histories(
     slots: Sequence[TermSlot], rng: WorldRng
 ) -> list[tuple[slice, HistoryBuffer | None]]:
-    """Return the columns of each history length, and their buffer (None for 0)."""
+    """Return the columns of each kind of history, and their buffer (None for none)."""
     histories: list[tuple[slice, HistoryBuffer | None]] = []
-    for length, members in groupby(slots, key=lambda slot: slot.history):
+    for (length, stride), members in groupby(slots, key=_history_of):
         columns = hull_of(list(members))
         buffer = None
         if length:
@@ -268,6 +275,7 @@ def _histories(
                 rng.device,
                 slots[0].dtype,
                 newest_first=False,
+                stride=stride,
             )
         histories.append((columns, buffer))
     return histories

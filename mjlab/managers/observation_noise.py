@@ -49,6 +49,9 @@ class TermSlot:
     history: int
     """History length; 0 for none."""
 
+    stride: int
+    """Steps between the values of the history."""
+
     flattens: bool
     """Whether the history is flattened to one dimension."""
 

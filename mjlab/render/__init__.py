@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mjlab.render.observations import camera_bytes as camera_bytes
     from mjlab.render.observations import camera_depth as camera_depth
     from mjlab.render.observations import camera_mask as camera_mask
+    from mjlab.render.observations import depth_frame as depth_frame
     from mjlab.render.offscreen import Offscreen as Offscreen
     from mjlab.render.offscreen import OrbitView as OrbitView
     from mjlab.render.offscreen import tile as tile

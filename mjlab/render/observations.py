@@ -8,6 +8,9 @@ from mjlab.mdp.lookup import pictures
 from mjlab.scene import SceneEntityCfg, Selection
 from mjlab.sensor.vision import NEAR
 
+_HOLE = 4
+"""Width of a hole in a depth image, pixels."""
+
 
 def camera_bytes(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Return raw colour images, uint8, shape (num_envs, 3, height, width)."""
@@ -35,6 +38,41 @@ def camera_depth(
         )
     share = (seen.depth.permute(0, 3, 1, 2).clamp(min=NEAR) / cutoff).clamp(max=1.0)
     return (255.0 * share).round().to(torch.uint8) if as_bytes else share
+
+
+def depth_frame(
+    env: ManagedEnv,
+    sensor_name: str,
+    cutoff: float,
+    noise: float = 0.0,
+    holes: float = 0.0,
+    stream: str = "observation/depth_frame",
+) -> torch.Tensor:
+    """Return depth images as uint8 without a channel, (num_envs, height, width).
+
+    A history of these images is an image with one channel for each time. Depth is
+    divided by `cutoff` and multiplied by 255, as in `camera_depth`.
+
+    Args:
+        env: The environment.
+        sensor_name: The camera.
+        cutoff: Depth that maps to 255, in metres.
+        noise: Standard deviation of the depth, as a fraction of the depth.
+        holes: Fraction of the image without a reading, in squares of 4 pixels. These
+            pixels are 255.
+        stream: Random stream of noise and holes.
+    """
+    share = camera_depth(env, sensor_name, cutoff)[:, 0]
+    height, width = share.shape[1:]
+    if noise > 0.0:
+        factor = env.rng.normal(1.0, noise, (height, width), f"{stream}/noise")
+        share = share * factor
+    if holes > 0.0:
+        squares = (-(-height // _HOLE), -(-width // _HOLE))
+        missing = env.rng.draw(f"{stream}/holes", squares) < holes
+        rows = missing.repeat_interleave(_HOLE, 1).repeat_interleave(_HOLE, 2)
+        share = share.masked_fill(rows[:, :height, :width], 1.0)
+    return (255.0 * share).clamp(0.0, 255.0).round().to(torch.uint8)
 
 
 class camera_mask(ManagerTermBase):

@@ -275,4 +275,12 @@ def _watched_fields(
     materials = sorted({int(i) for i in model.geom_matid[geoms]} - {-1})
     if materials:
         rows["mat_rgba"] = materials
+    rows = {name: _as_slice(ids) for name, ids in rows.items()}
     return [(name, ids, getattr(model, name)[ids].copy()) for name, ids in rows.items()]
+
+
+def _as_slice(ids: list[int] | slice) -> list[int] | slice:
+    """Return consecutive rows as a slice, which reads them without a copy."""
+    if isinstance(ids, slice) or ids != list(range(ids[0], ids[0] + len(ids))):
+        return ids
+    return slice(ids[0], ids[0] + len(ids))

@@ -14,7 +14,7 @@ from mjlab.tensors.masks import fill_where, write_where
 
 
 class HistoryBuffer:
-    """Stores the last `length` values of every world.
+    """Stores `length` past values of every world, `stride` calls apart.
 
     The first value after a reset fills all entries of its world, so a history never
     contains zeros or values of the previous episode. Between a reset and that first
@@ -30,35 +30,38 @@ class HistoryBuffer:
         dtype: torch.dtype = torch.float32,
         *,
         newest_first: bool = True,
+        stride: int = 1,
     ) -> None:
         """Allocate the history.
 
         Args:
             num_envs: Number of worlds.
             shape: Shape of one world's value.
-            length: Number of stored values.
+            length: Number of values.
             device: Device of the history.
             dtype: Type of the values.
             newest_first: Whether entry 0 is the newest value or the oldest.
+            stride: Number of calls between two values.
         """
         if length < 1:
             raise ValueError(f"length is {length}; a history stores at least 1 value.")
-        self.length = length
+        self.length, self.stride = length, stride
         self._newest_first = newest_first
+        stored = (length - 1) * stride + 1
         self._values = torch.zeros(
-            (num_envs, length, *shape), dtype=dtype, device=device
+            (num_envs, stored, *shape), dtype=dtype, device=device
         )
         self._empty = torch.ones(num_envs, dtype=torch.bool, device=device)
         self._empty_rows = self._empty.view(-1, *(1,) * (self._values.ndim - 1))
 
     @property
     def values(self) -> torch.Tensor:
-        """The stored values, shape (num_envs, length, ...).
+        """The past values, shape (num_envs, length, ...).
 
         Entry 0 of dimension 1 is the newest value, or the oldest without
         `newest_first`. A live buffer: the next `append` changes it.
         """
-        return self._values
+        return self._values if self.stride == 1 else self._values[:, :: self.stride]
 
     def append(self, value: torch.Tensor, mask: torch.Tensor | None = None) -> None:
         """Store `value` as the newest, and drop the oldest.

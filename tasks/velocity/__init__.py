@@ -17,6 +17,8 @@ from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
 from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.go1_gaits import VelocityGo1GaitsCfg as VelocityGo1GaitsCfg
 from mjlab.tasks.velocity.go1_gaits import go1_gaits_rl as go1_gaits_rl
+from mjlab.tasks.velocity.go1_sight import VelocityGo1SightCfg as VelocityGo1SightCfg
+from mjlab.tasks.velocity.go1_sight import go1_sight_rl as go1_sight_rl
 from mjlab.tasks.velocity.go1_stairs import VelocityGo1StairsCfg as VelocityGo1StairsCfg
 from mjlab.tasks.velocity.go1_stairs import go1_stairs_rl as go1_stairs_rl
 from mjlab.tasks.velocity.rl import WORLDS_ON_CPU
@@ -100,4 +102,10 @@ GO1_STAIRS = Task(
     rl=go1_stairs_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_stairs_rl),
     summary="Unitree Go1 walks across stairs, blocks and gaps, with a height scan.",
+)
+GO1_SIGHT = Task(
+    env=VelocityGo1SightCfg,
+    rl=go1_sight_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_sight_rl),
+    summary="Unitree Go1 walks across stairs, blocks and gaps, with a depth camera.",
 )

@@ -48,8 +48,10 @@ HIGHEST_STEP = 0.16
 WIDEST_GAP = 0.28
 """Width of the gaps on the last terrain row, m."""
 
-GAP_DEPTH = 0.4
-"""Depth of the gaps, m: a leg has a length of 0.28 m in the stance."""
+DEEPEST_GAP = 0.4
+"""Depth of the gaps on the last terrain row, m: a leg has a length of 0.28 m in the
+stance. The first gaps are shallow, because a robot that falls into every gap does not
+learn to cross any."""
 
 
 def obstacles() -> TerrainGeneratorCfg:
@@ -71,10 +73,11 @@ def obstacles() -> TerrainGeneratorCfg:
                 platform_width=1.5,
             ),
             "gaps": NestedRingsCfg(
-                gap_range=(0.04, WIDEST_GAP),
+                gap_range=(0.1, WIDEST_GAP),
                 ring_height_range=(0.0, 0.03),
                 ring_width=0.5,
-                floor_depth=GAP_DEPTH,
+                first_floor_depth=0.04,
+                floor_depth=DEEPEST_GAP,
             ),
         },
     )
@@ -88,6 +91,7 @@ def stairs_scene() -> SceneCfg:
     scene = go1_scene()
     assert scene.terrain is not None
     scene.terrain.generator = obstacles()
+    scene.terrain.max_init_terrain_level = 4
     scene.sensors = tuple(
         _fine(sensor) if isinstance(sensor, RayCastSensorCfg) else sensor
         for sensor in scene.sensors
@@ -135,10 +139,14 @@ def stairs_observations() -> dict[str, ObservationGroupCfg]:
 def stairs_rewards() -> dict[str, RewardTermCfg]:
     """Return the rewards of `Velocity-Go1`, with the vertical as upright direction.
 
-    The plane through the scanned points tilts at gaps.
+    The plane through the scanned points tilts at gaps. Falls cost half as much and a
+    small velocity error is worth twice as much, because a robot that stands in front of
+    an obstacle never falls.
     """
     terms = go1_rewards()
     terms["upright"].params["terrain_sensor_names"] = None
+    terms["fall"].weight *= 0.5
+    terms["track_linear_closely"].weight *= 2.0
     return terms
 
 

@@ -153,12 +153,12 @@ class Reflection:
     """Mirror images of an environment's observations and actions."""
 
     def __init__(self, env: ManagerBasedRlEnv, mirror: Mirror) -> None:
-        """Compute the mirrored columns of all concatenated groups."""
+        """Compute the mirrored columns of all concatenated groups without images."""
         manager = env.observation_manager
         groups = {
             group: self._group(env, mirror, group, terms)
             for group, terms in manager.active_terms.items()
-            if isinstance(manager.group_obs_dim[group], tuple)
+            if _is_flat(manager.group_obs_dim[group])
         }
         self.columns = MirroredColumns(groups, _action_columns(env, mirror))
         """Mirrored columns of each observation group, and of the actions."""
@@ -205,6 +205,11 @@ class Reflection:
             for _ in range(times):
                 columns = columns.then(found)
         return columns
+
+
+def _is_flat(dim: tuple[int, ...] | list[tuple[int, ...]]) -> bool:
+    """Return True for the shape of one vector."""
+    return isinstance(dim, tuple) and len(dim) == 1
 
 
 class _Tensors:

@@ -89,7 +89,10 @@ class NestedRingsCfg(SubTerrainCfg):
     0."""
 
     floor_depth: float = 1.0
-    """Depth of the floor in the gaps, m, above 0."""
+    """Depth of the floor in the gaps at difficulty 1, m, above 0."""
+
+    first_floor_depth: float | None = None
+    """Depth of the floor at difficulty 0, m, above 0. None uses `floor_depth`."""
 
     platform_width: float = 2.0
     """Minimum width of the platform, m, above 0. It fills the space inside the last
@@ -104,6 +107,8 @@ class NestedRingsCfg(SubTerrainCfg):
         fields.range("gap_range", above=0.0)
         fields.range("ring_height_range", at_least=0.0)
         fields.number("floor_depth", above=self.ring_height_range[1])
+        if self.first_floor_depth is not None:
+            fields.number("first_floor_depth", above=self.ring_height_range[0])
         fields.platform(size)
         room = (min(size) - self.platform_width) / 2 - self.border_width
         widest = room - 2 * self.gap_range[1]
@@ -127,7 +132,9 @@ class NestedRingsCfg(SubTerrainCfg):
             blocks += ring(inset(outside), inset(outside + self.ring_width), height)
         platform = inset(gap + count * (self.ring_width + gap))
         blocks.append(centred_block(platform, 0.0))
-        return block_tile(size, blocks, floor=-self.floor_depth)
+        first = self.first_floor_depth or self.floor_depth
+        depth = at_difficulty((first, self.floor_depth), difficulty)
+        return block_tile(size, blocks, floor=-depth)
 
 
 class TiltedGridCfg(SubTerrainCfg):

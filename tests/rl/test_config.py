@@ -57,7 +57,7 @@ CASES = [
     (BetaCfg(), None, {"output_dim"}, set()),
     (MlpModelCfg(), None, MODEL, set()),
     (RnnModelCfg(), None, MODEL, set()),
-    (CnnModelCfg(), None, MODEL | {"cnns"}, set()),
+    (CnnModelCfg(), CNNModel, MODEL | {"cnns"}, set()),
     (SpatialCnnModelCfg(), CNNModel, MODEL | {"cnns"}, {"temperature"}),
     # `construct_algorithm` removes this one before it calls the constructor.
     (PpoCfg(), PPO, ALGORITHM | {"actor", "critic"}, {"share_cnn_encoders"}),

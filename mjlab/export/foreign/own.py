@@ -127,6 +127,11 @@ def _terms(
         scale = slot.cfg.scale
         values = 1.0 if scale is None else np.asarray(scale, float)
         clip = slot.cfg.clip
+        if slot.history and slot.stride > 1:
+            raise ExportError(
+                f"{slot.label} has history_stride={slot.stride}; other formats have no "
+                "stride. Set it to 1."
+            )
         yield Term(
             name=slot.name,
             source=source,

@@ -195,9 +195,12 @@ class CnnCfg(Config):
 
 
 class CnnModelCfg(MlpModelCfg):
-    """Convolutional encoders of images, then an MLP of all observations."""
+    """Convolutional encoders of images, then an MLP of all observations.
 
-    class_name = "rsl_rl.models:CNNModel"
+    The model divides images of uint8 by 255.
+    """
+
+    class_name = "mjlab.rl.models.images:ImageModel"
 
     cnn_cfg: CnnCfg | dict[str, CnnCfg] = CnnCfg()
     """Encoder of all groups of images, or one for each group by its name."""
@@ -207,7 +210,7 @@ class SpatialCnnModelCfg(CnnModelCfg):
     """Convolutional encoders with a spatial soft-argmax, then an MLP.
 
     Each channel gives the expected x and y of its softmax over the pixels, from -1 to
-    1. The model divides images of uint8 by 255.
+    1.
     """
 
     class_name = "mjlab.rl.models.spatial:SpatialCnnModel"

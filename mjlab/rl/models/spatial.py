@@ -7,10 +7,10 @@ grid from -1 to 1, a point that a robot can move to.
 from typing import Any
 
 import torch
-from rsl_rl.models import CNNModel, MLPModel
 from rsl_rl.modules import CNN
-from tensordict import TensorDict
 from torch import nn
+
+from mjlab.rl.models.images import ImageModel
 
 
 class SpatialEncoder(nn.Module):
@@ -49,46 +49,25 @@ class SpatialEncoder(nn.Module):
         return torch.cat((x.sum(-1), y.sum(-1)), dim=-1)
 
 
-class SpatialCnnModel(CNNModel):
-    """RSL-RL's model of images and flat observations, with spatial encoders.
+class SpatialCnnModel(ImageModel):
+    """Model of images and flat observations, with spatial encoders."""
 
-    The rollout storage keeps images of uint8; the model divides them by 255.
-    """
+    def __init__(self, *args: Any, temperature: float, **kwargs: Any) -> None:
+        """Build the model.
 
-    def __init__(
-        self,
-        obs: TensorDict,
-        obs_groups: dict[str, list[str]],
-        obs_set: str,
-        output_dim: int,
-        *,
-        cnn_cfg: dict[str, Any],
-        temperature: float,
-        cnns: nn.ModuleDict | None = None,
-        **mlp: Any,
-    ) -> None:
-        """Build the MLP, and the encoders unless they are shared from another model."""
+        Args:
+            *args: Arguments of `ImageModel`.
+            temperature: Temperature of the softmax.
+            **kwargs: Arguments of `ImageModel`.
+        """
         self.temperature = temperature
-        self._get_obs_dim(obs, obs_groups, obs_set)
-        images = self.obs_groups_2d
-        if cnns is None:
-            each = all(isinstance(value, dict) for value in cnn_cfg.values())
-            encoders = {
-                # RSL-RL's own CNN (5.5) does not accept bytes.
-                group: SpatialEncoder(
-                    obs[group].shape[1:],
-                    scale=1.0 / 255.0 if obs[group].dtype == torch.uint8 else 1.0,
-                    temperature=temperature,
-                    **(cnn_cfg[group] if each else cnn_cfg),
-                )
-                for group in images
-            }
-        else:
-            encoders = {group: cnns[group] for group in images}
-        self.cnn_latent_dim = sum(int(e.output_dim) for e in encoders.values())  # type: ignore
-        # RSL-RL's constructor would create encoders of another type.
-        MLPModel.__init__(self, obs, obs_groups, obs_set, output_dim, **mlp)
-        self.cnns = nn.ModuleDict(encoders) if cnns is None else cnns
+        super().__init__(*args, **kwargs)
+
+    def encoder(self, shape: torch.Size, *, scale: float, **cnn_cfg: Any) -> nn.Module:
+        """Return the encoder of one observation group."""
+        return SpatialEncoder(
+            shape, scale=scale, temperature=self.temperature, **cnn_cfg
+        )
 
 
 def _places(count: int) -> torch.Tensor:

@@ -1,0 +1,160 @@
+"""Crossings of stairs, blocks and gaps by walking policies.
+
+    python bench/crossings.py Velocity-Go1-Stairs Velocity-Go1-Sight --episodes 100
+    python bench/crossings.py Velocity-Go1-Sight --variations
+
+Each episode starts at the centre of a tile of terrain that no training contained:
+another random seed, and 25 difficulties per kind of tile. The robot is commanded to
+walk in a random direction; the episode ends at the tile's edge (a crossing), after a
+fall, or after 20 s. Sensor noise, delays, pushes and random friction are those of
+training. `--variations` repeats this with other delays, noise and holes of the images.
+"""
+
+import argparse
+import copy
+import dataclasses
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+import torch
+
+from bench.record import save
+from mjlab.envs import ManagerBasedRlEnv, Rollout
+from mjlab.managers import OutcomeTermCfg, TerminationTermCfg
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.rl import load_policy
+from mjlab.runs import find
+from mjlab.tensors.buffers import DelayCfg
+
+SEED = 20261129
+"""Seed of the terrain and of the episodes."""
+
+DIFFICULTIES = (0.5, 0.9)
+"""Easiest and hardest tile; 1 is the last row of training."""
+
+EDGE = 3.75
+"""Distance from the tile's centre, along x or y, at which it is crossed, m."""
+
+
+def main() -> None:
+    """Measure the policies, print the figures and save them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("places", nargs="+", help="tasks, runs or checkpoints")
+    parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument("--variations", action="store_true", help="vary the images")
+    parser.add_argument("--name", default="crossings", help="name of the results file")
+    args = parser.parse_args()
+    found = []
+    for place in args.places:
+        chosen = (
+            VARIATIONS if args.variations else {"as trained": VARIATIONS["as trained"]}
+        )
+        for name, change in chosen.items():
+            row = measure(place, args.episodes, change)
+            found.append({"policy": place, "images": name, **row})
+            kinds = "  ".join(
+                f"{kind} {one['crossed']}/{one['episodes']}"
+                for kind, one in row["tiles"].items()
+            )
+            print(f"{place} ({name}): {kinds}  falls {row['falls']}", flush=True)
+    about = {"seed": SEED, "difficulties": DIFFICULTIES, "episodes": args.episodes}
+    print(f"saved {save(args.name, about | {'policies': found})}")
+
+
+def measure(place: str, episodes: int, change: Callable[[Any], None]) -> dict[str, Any]:
+    """Return crossings by kind of tile, and falls."""
+    at = find(place)
+    configs, checkpoint = at.run.configs(), at.choose_checkpoint()
+    cfg = exam_of(configs["env"], episodes)
+    change(cfg)
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    policy = load_policy(checkpoint, env, configs["agent"])
+    ended = {name: torch.zeros(episodes, dtype=torch.bool) for name in _OUTCOMES}
+    with torch_threads(1):
+        rollout = Rollout(env, policy, seed=SEED)
+        policy.reset()
+        for _ in range(env.max_episode_length):
+            stepped = rollout.step()
+            for name, flags in ended.items():
+                flags |= env.outcome_manager.now(name) & stepped
+    ground = env.scene.ground
+    assert ground is not None
+    kinds = [ground.terrain.column_kinds[i] for i in ground.columns.tolist()]
+    tiles = {}
+    for kind in sorted(set(kinds)):
+        own = torch.tensor([each == kind for each in kinds])
+        tiles[kind] = {
+            "episodes": int(own.sum()),
+            "crossed": int((ended["success"] & own).sum()),
+            "falls": int((ended["fail"] & own).sum()),
+        }
+    tiles["all"] = {k: sum(one[k] for one in tiles.values()) for k in tiles[kind]}
+    return {
+        "run": at.run.info() | {"checkpoint": checkpoint.name},
+        "tiles": tiles,
+        "falls": tiles["all"]["falls"],
+    }
+
+
+def exam_of(cfg: Any, episodes: int) -> Any:
+    """Return a configuration with new terrain, and episodes that end at the edge."""
+    cfg = copy.deepcopy(cfg)
+    cfg.seed, cfg.scene.num_envs = SEED, episodes
+    terrain = cfg.scene.terrain
+    terrain.generator = dataclasses.replace(
+        terrain.generator, seed=SEED, num_rows=25, difficulty_range=DIFFICULTIES
+    )
+    terrain.max_init_terrain_level = None
+    cfg.curriculum = {}
+    cfg.commands["twist"].rel_standing_envs = 0.0
+    cfg.terminations["crossed"] = TerminationTermCfg(func=crossed, time_out=True)
+    cfg.outcomes = {**cfg.outcomes, "success": OutcomeTermCfg(func=crossed)}
+    return cfg
+
+
+def crossed(env: ManagedEnv) -> torch.Tensor:
+    """Return True for robots at the edge of their tile."""
+    place = env.scene.entity("robot").data.root_pos_w[:, :2]
+    away = (place - env.scene.spawn_origins[:, :2]).abs().amax(dim=1)
+    return away > EDGE
+
+
+def _images(**params: Any) -> Callable[[Any], None]:
+    def change(cfg: Any) -> None:
+        cfg.observations["camera"].terms["depth"].params |= params
+
+    return change
+
+
+def _delay(low: int, high: int) -> Callable[[Any], None]:
+    def change(cfg: Any) -> None:
+        images = cfg.observations["camera"].terms["depth"]
+        images.delay = DelayCfg(min_lag=low, max_lag=high, hold_prob=1.0)
+
+    return change
+
+
+VARIATIONS: dict[str, Callable[[Any], None]] = {
+    "as trained": lambda cfg: None,
+    "no delay": _delay(0, 0),
+    "delay of 100 to 200 ms": _delay(5, 10),
+    "no noise, no holes": _images(noise=0.0, holes=0.0),
+    "noise of 5 %": _images(noise=0.05),
+    "holes in 20 %": _images(holes=0.2),
+    "no reading": _images(holes=1.0),
+}
+"""Changes of a configuration, by name."""
+
+_OUTCOMES = ("success", "fail")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""Velocity task of the Unitree Go1 on stairs, blocks and gaps, with a depth camera.
+
+The student imitates the policy of `go1_stairs.py`, which has a height scan. The camera
+looks at the ground in front of the robot, so the student observes past images too: they
+show the ground that is below it now.
+"""
+
+import copy
+import math
+from typing import Self
+
+from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
+from mjlab.render import RayRendererCfg, depth_frame
+from mjlab.rl import (
+    CheckpointCfg,
+    CnnCfg,
+    CnnModelCfg,
+    DaggerCfg,
+    DistillationAgentCfg,
+    EvaluationCfg,
+    GaussianCfg,
+)
+from mjlab.scene import SceneCfg
+from mjlab.sensor import CameraSensorCfg, ObjRef
+from mjlab.tasks.robots.go1 import GO1
+from mjlab.tasks.velocity.go1_stairs import (
+    VelocityGo1StairsCfg,
+    go1_stairs_rl,
+    stairs_observations,
+    stairs_scene,
+)
+from mjlab.tensors.buffers import DelayCfg
+
+EYE = "eye"
+"""Name of the camera sensor."""
+
+FARTHEST = 1.5
+"""Depth of white pixels, m."""
+
+PERIOD = 5
+"""Control steps per image, which gives 10 images per second."""
+
+IMAGES = 12
+"""Number of images that the policy observes. At 0.6 m/s, the robot walks 0.66 m from
+the first to the last, as far as from the nearest visible point to its hind feet."""
+
+
+def eye() -> CameraSensorCfg:
+    """Return a depth camera at the head, 40 degrees below the horizontal.
+
+    It has 32 by 24 pixels and a vertical field of view of 58 degrees. On level ground
+    it sees from 0.1 to 1.6 m in front of the head. It does not see the robot.
+    """
+    half = math.radians(40.0) / 2
+    level, down = math.cos(half), math.sin(half)
+    more, less = 0.5 * (level + down), 0.5 * (level - down)
+    return CameraSensorCfg(
+        name=EYE,
+        parent=ObjRef(type="body", name=GO1.base_body, entity="robot"),
+        pos=(0.28, 0.0, 0.03),
+        quat=(more, less, -less, -more),
+        fovy=58.0,
+        width=32,
+        height=24,
+        data_types=("depth",),
+        update_every=PERIOD,
+        max_distance=FARTHEST,
+        geom_groups=(0,),
+        renderer=RayRendererCfg(),
+    )
+
+
+def sight_scene() -> SceneCfg:
+    """Return the scene of `Velocity-Go1-Stairs`, with a camera."""
+    scene = stairs_scene()
+    scene.sensors = (*scene.sensors, eye())
+    return scene
+
+
+def sight_observations() -> dict[str, ObservationGroupCfg | None]:
+    """Return the observations of the student and of the teacher.
+
+    The student has past images instead of the height scan. They have a delay of 20 to
+    80 ms, noise of 2% of the depth, and holes in 5% of the image.
+    """
+    groups = stairs_observations()
+    terms = groups["actor"].terms
+    images = ObservationTermCfg(
+        func=depth_frame,
+        params={"sensor_name": EYE, "cutoff": FARTHEST, "noise": 0.02, "holes": 0.05},
+        delay=DelayCfg(min_lag=1, max_lag=4, hold_prob=1.0),
+        history_length=IMAGES,
+        history_stride=PERIOD,
+        flatten_history_dim=False,
+    )
+    return {
+        "actor": ObservationGroupCfg(
+            terms={name: terms[name] for name in terms if name != "height_scan"},
+            enable_corruption=True,
+        ),
+        "camera": ObservationGroupCfg(terms={"depth": images}),
+        "teacher": ObservationGroupCfg(terms=copy.copy(terms)),
+    }
+
+
+class VelocityGo1SightCfg(VelocityGo1StairsCfg):
+    """Unitree Go1 walks across stairs, blocks and gaps, with a depth camera."""
+
+    scene = sight_scene()
+    observations = sight_observations()
+
+    def play(self) -> Self:
+        """Return the configuration for play, also without noise and holes of images."""
+        watched = super().play()
+        camera = watched.observations["camera"]
+        assert camera is not None
+        images = camera.terms["depth"]
+        assert images is not None
+        images.params |= {"noise": 0.0, "holes": 0.0}
+        return watched
+
+
+def go1_sight_rl() -> DistillationAgentCfg:
+    """Return settings for imitating the policy of `Velocity-Go1-Stairs`."""
+    return DistillationAgentCfg(
+        num_steps_per_env=25,
+        max_iterations=300,
+        obs_groups={"student": ("actor", "camera"), "teacher": ("teacher",)},
+        student=CnnModelCfg(
+            hidden_dims=(256, 128, 64),
+            obs_normalization=True,
+            distribution_cfg=GaussianCfg(init_std=0.1),
+            cnn_cfg=CnnCfg(
+                output_channels=(16, 24, 16),
+                kernel_size=(5, 3, 3),
+                stride=(2, 2, 1),
+                padding="zeros",
+            ),
+        ),
+        teacher=go1_stairs_rl().actor,
+        teacher_checkpoint="Velocity-Go1-Stairs",
+        algorithm=DaggerCfg(
+            max_grad_norm=1.0,
+            batch_size=256,
+            num_updates_per_iteration=100,
+            teacher_share=0.25,
+            capacity=200_000,
+            half_life=1_500_000,
+        ),
+        checkpoint=CheckpointCfg(every=20),
+        evaluation=EvaluationCfg(every=50, num_envs=32),
+    )
