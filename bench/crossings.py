@@ -40,7 +40,7 @@ SEED = 20261129
 DIFFICULTIES = (0.5, 0.9)
 """Easiest and hardest tile; 1 is the last row of training."""
 
-EDGE = 3.75
+EDGE = 3.6
 """Distance from the tile's centre, along x or y, at which it is crossed, m."""
 
 

@@ -179,7 +179,11 @@ class VelocityGo1StairsCfg(VelocityCfg):
     curriculum = {
         "terrain_levels": CurriculumTermCfg(
             func=mdp.terrain_levels,
-            params={"command_name": walking.COMMAND, "down_share": 0.2},
+            params={
+                "command_name": walking.COMMAND,
+                "up_share": 0.45,
+                "down_share": 0.2,
+            },
         )
     }
     viewer = grounds.viewer(GO1)

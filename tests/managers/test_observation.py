@@ -11,7 +11,7 @@ from mjlab.managers.observation import (
     ObservationManager,
     ObservationTermCfg,
 )
-from mjlab.managers.term import ManagerTermBase
+from mjlab.managers.term import ManagerTermBase, TermError
 from mjlab.names import UnknownNameError
 from mjlab.tensors import (
     ConstantNoiseCfg,
@@ -381,6 +381,29 @@ def test_terms_can_have_different_history_lengths():
         seen = manager.compute()["g"]
     long, short = [1, -1, 2, -2, 3, -3], [20, 30]
     assert seen.tolist() == [[30, *long, 300, *short, 10, 20, 30]]
+
+
+def test_a_history_with_a_stride_skips_steps():
+    env = fake(1)
+    terms = {
+        "a": term(history_length=3, history_stride=2),
+        "b": term(history_length=3),
+        "c": term(vel, history_length=3, history_stride=2),
+    }
+    manager = ObservationManager({"g": ObservationGroupCfg(terms=terms)}, env)
+    for step in range(1, 7):
+        env.pos.fill_(step)
+        env.vel.fill_(-step)
+        seen = manager.compute()["g"]
+    a, b, c = [2, 2, 4, 4, 6, 6], [4, 4, 5, 5, 6, 6], [-2, -4, -6]
+    assert seen.tolist() == [[*a, *b, *c]]
+    manager.reset(env.everyone)
+    assert manager.compute()["g"].tolist() == [[6.0] * 12 + [-6.0] * 3]
+
+
+def test_a_stride_below_one_is_an_error():
+    with pytest.raises(TermError, match=r"history_stride=0; it has to be 1 or more"):
+        single(fake(1), history_length=2, history_stride=0)
 
 
 def test_a_history_may_have_its_own_dimension():

@@ -5,7 +5,7 @@ import torch
 
 from mjlab.managers.term import TermError
 from mjlab.mdp import observations as mdp
-from mjlab.render import camera_bytes, camera_depth, camera_mask
+from mjlab.render import camera_bytes, camera_depth, camera_mask, depth_frame
 from mjlab.scene import SceneEntityCfg
 from mjlab.sensor import CameraSensorCfg, ObjRef
 from tests.mdp.test_sensors import assert_close, pictures, rows
@@ -73,3 +73,36 @@ def test_a_camera_above_a_crate_sees_how_far_away_its_lid_is(renderer_works):
     colours = value(env, mdp.camera_image, sensor_name="eye")
     assert colours.shape == (2, 3, 5, 9)
     assert 0.0 < colours.max() <= 1.0 and colours.min() >= 0.0
+
+
+def test_a_depth_frame_is_the_depth_image_without_a_channel():
+    depth = torch.tensor([0.5, 1.5, 3.0, 0.25]).view(1, 2, 2, 1)
+    env = pictures(depth=depth)
+    ours = value(env, depth_frame, sensor_name="eye", cutoff=2.0)
+    assert ours.dtype == torch.uint8
+    assert ours.tolist() == [[[64, 191], [255, 32]]]
+
+
+def test_noise_of_a_depth_frame_grows_with_the_depth():
+    depth = torch.ones(1, 40, 40, 1)
+    depth[:, 20:] = 4.0
+    env = pictures(depth=depth)
+    shown = {"sensor_name": "eye", "cutoff": 10.0, "noise": 0.05}
+    near, far = value(env, depth_frame, **shown)[0].float().split(20)
+    assert near.std() == pytest.approx(0.05 * 25.5, rel=0.15)
+    assert far.std() == pytest.approx(4 * 0.05 * 25.5, rel=0.15)
+    assert near.mean() == pytest.approx(25.5, abs=0.3)
+
+
+@pytest.mark.parametrize(("height", "width"), [(40, 60), (38, 61)])
+def test_holes_of_a_depth_frame_are_white_squares(height, width):
+    env = pictures(depth=torch.ones(1, height, width, 1))
+    shown = {"sensor_name": "eye", "cutoff": 10.0, "holes": 0.3}
+    frame = value(env, depth_frame, **shown)[0]
+    is_hole = frame == 255
+    assert torch.equal(frame[~is_hole].unique(), torch.tensor([26]).byte())
+    assert is_hole.float().mean() == pytest.approx(0.3, abs=0.1)
+    squares = is_hole[:36, :60].unflatten(0, (9, 4)).unflatten(2, (15, 4))
+    assert torch.equal(squares.all(dim=3).all(dim=1), squares.any(dim=3).any(dim=1))
+    everywhere = value(env, depth_frame, **{**shown, "holes": 1.0})
+    assert (everywhere == 255).all()

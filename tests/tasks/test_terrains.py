@@ -119,6 +119,15 @@ def test_rings_keep_their_width_gap_and_height_range():
         assert firm[-1] == pytest.approx(0.0)
 
 
+@pytest.mark.parametrize(("difficulty", "depth"), [(0.0, 0.2), (0.5, 0.3), (1.0, 0.4)])
+def test_gaps_between_rings_become_deeper(difficulty, depth):
+    kind = NestedRingsCfg(first_floor_depth=0.2, floor_depth=0.4)
+    heights = one_tile(kind, difficulty).heights(
+        line(np.arange(-4.0 + 1e-4, 0.0, 1e-3), 0.0)
+    )
+    assert heights.min() == pytest.approx(-depth)
+
+
 def test_cells_are_flat_lean_to_different_sides_and_grow_steeper():
     kind = TiltedGridCfg(grid_width=0.8, slope_range=(0.0, 0.3))
     assert one_tile(kind, 0.0).heights(points_on((8, 8), 100)) == pytest.approx(0.0)
@@ -141,6 +150,7 @@ BAD = [
     (NarrowBeamsCfg(pit_depth=0.0), r"pit_depth is 0\.0; it must be .*above 0"),
     (NestedRingsCfg(ring_width=3.0), r"ring_width is 3\.0"),
     (NestedRingsCfg(floor_depth=0.05), r"floor_depth is 0\.05"),
+    (NestedRingsCfg(first_floor_depth=0.0), r"first_floor_depth is 0\.0"),
     (TiltedGridCfg(grid_width=0.1), r"grid_width is 0\.1"),
     (TiltedGridCfg(horizontal_scale=0.001), r"horizontal_scale is 0\.001"),
     (RandomStairsCfg(platform_width=9.0), r"platform_width is 9\.0"),

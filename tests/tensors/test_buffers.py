@@ -24,9 +24,11 @@ STEPS = st.lists(
 
 
 @settings(deadline=None, max_examples=60)
-@given(STEPS, st.integers(1, 4), st.booleans())
-def test_a_history_matches_a_list(steps, length, newest_first):
-    history = HistoryBuffer(3, (2,), length, "cpu", newest_first=newest_first)
+@given(STEPS, st.integers(1, 4), st.booleans(), st.integers(1, 3))
+def test_a_history_matches_a_list(steps, length, newest_first, stride):
+    history = HistoryBuffer(
+        3, (2,), length, "cpu", newest_first=newest_first, stride=stride
+    )
     lists = [[], [], []]
     for number, (resets, appends) in enumerate(steps):
         history.reset(torch.tensor(resets))
@@ -37,17 +39,17 @@ def test_a_history_matches_a_list(steps, length, newest_first):
                 lists[world].clear()
             if appends[world]:
                 lists[world].append(value[world].tolist())
-            expected = _last(lists[world], length)
+            expected = _last(lists[world], length, stride)
             if newest_first:
                 expected.reverse()
             assert history.values[world].tolist() == expected
 
 
-def _last(values, length):
+def _last(values, length, stride):
     if not values:
         return [[0.0, 0.0]] * length
-    padded = [values[0]] * length + values
-    return padded[-length:]
+    padded = [values[0]] * length * stride + values
+    return padded[::-1][::stride][:length][::-1]
 
 
 def test_a_history_takes_integers_and_scalars_per_world():
