@@ -45,8 +45,9 @@ from mjlab.terrain import (
 HIGHEST_STEP = 0.16
 """Height of the steps on the last terrain row, m."""
 
-WIDEST_GAP = 0.28
-"""Width of the gaps on the last terrain row, m."""
+WIDEST_GAP = 0.2
+"""Width of the gaps on the last terrain row, m. A stride of the trot is 0.18 m long at
+0.5 m/s, and 0.35 m at 1 m/s."""
 
 DEEPEST_GAP = 0.4
 """Depth of the gaps on the last terrain row, m: a leg has a length of 0.28 m in the
@@ -73,7 +74,8 @@ def obstacles() -> TerrainGeneratorCfg:
                 platform_width=1.5,
             ),
             "gaps": NestedRingsCfg(
-                gap_range=(0.1, WIDEST_GAP),
+                proportion=2.0,
+                gap_range=(0.08, WIDEST_GAP),
                 ring_height_range=(0.0, 0.03),
                 ring_width=0.5,
                 first_floor_depth=0.04,
@@ -108,7 +110,7 @@ def _fine(sensor: RayCastSensorCfg) -> RayCastSensorCfg:
 
 
 def stairs_commands() -> dict[str, CommandTermCfg | None]:
-    """Return one command per episode: walk in a random direction at 0.4 to 0.8 m/s.
+    """Return one command per episode: walk in a random direction at 0.5 to 1 m/s.
 
     The robot turns towards the direction first, so it walks to where a camera at its
     front looks.
@@ -119,7 +121,7 @@ def stairs_commands() -> dict[str, CommandTermCfg | None]:
     command.rel_standing_envs = 0.05
     command.resampling_time_range = (100.0, 100.0)
     command.ranges = TwistCommandCfg.Ranges(
-        lin_vel_x=(0.4, 0.8),
+        lin_vel_x=(0.5, 1.0),
         lin_vel_y=(0.0, 0.0),
         ang_vel_z=(-0.5, 0.5),
         heading=(-math.pi, math.pi),

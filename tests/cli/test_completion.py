@@ -40,6 +40,8 @@ def test_tasks_are_completed_where_a_program_expects_one():
     assert next_words(["play", "Velocity-Go1-"]) == [
         "Velocity-Go1-Flat",
         "Velocity-Go1-Gaits",
+        "Velocity-Go1-Sight",
+        "Velocity-Go1-Stairs",
     ]
     assert next_words(["verify", ""]) == []  # The shell completes file names.
 
