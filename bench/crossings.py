@@ -88,15 +88,14 @@ def measure(place: str, episodes: int, change: Callable[[Any], None]) -> dict[st
     ground = env.scene.ground
     assert ground is not None
     kinds = [ground.terrain.column_kinds[i] for i in ground.columns.tolist()]
-    tiles = {}
-    for kind in sorted(set(kinds)):
-        own = torch.tensor([each == kind for each in kinds])
+    tiles: dict[str, dict[str, int]] = {}
+    for kind in ["all", *sorted(set(kinds))]:
+        own = torch.tensor([kind in ("all", each) for each in kinds])
         tiles[kind] = {
             "episodes": int(own.sum()),
             "crossed": int((ended["success"] & own).sum()),
             "falls": int((ended["fail"] & own).sum()),
         }
-    tiles["all"] = {k: sum(one[k] for one in tiles.values()) for k in tiles[kind]}
     return {
         "run": at.run.info() | {"checkpoint": checkpoint.name},
         "tiles": tiles,

@@ -112,11 +112,10 @@ class VelocityGo1SightCfg(VelocityGo1StairsCfg):
     def play(self) -> Self:
         """Return the configuration for play, also without noise and holes of images."""
         watched = super().play()
-        camera = watched.observations["camera"]
-        assert camera is not None
-        images = camera.terms["depth"]
-        assert images is not None
-        images.params |= {"noise": 0.0, "holes": 0.0}
+        camera = watched.observations.get("camera")
+        images = None if camera is None else camera.terms["depth"]
+        if images is not None:
+            images.params |= {"noise": 0.0, "holes": 0.0}
         return watched
 
 

@@ -27,9 +27,9 @@ class ImageEncoder(CNN):
         super().__init__(tuple(shape[1:]), shape[0], **cnn_cfg)  # type: ignore
         self._scale = scale
 
-    def forward(self, image: torch.Tensor) -> torch.Tensor:
-        """Return the features, shape (batch, output_dim)."""
-        return super().forward(image.float() * self._scale)
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the features of images `x`, shape (batch, output_dim)."""
+        return super().forward(x.float() * self._scale)
 
 
 class ImageModel(CNNModel):

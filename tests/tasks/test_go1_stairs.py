@@ -1,0 +1,147 @@
+"""Velocity-Go1-Stairs and Velocity-Go1-Sight: terrain, camera, past images, teacher."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.tasks.velocity import VelocityGo1SightCfg, VelocityGo1StairsCfg
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
+from mjlab.tasks.velocity.go1_sight import FARTHEST, IMAGES, PERIOD
+from mjlab.tasks.velocity.scene import FOOT_HEIGHT
+from mjlab.tensors.buffers import DelayCfg
+
+
+def make(cfg: Any, worlds: int = 2) -> ManagerBasedRlEnv:
+    """Build an environment with two rows of terrain, which builds faster."""
+    cfg.seed, cfg.scene.num_envs = 5, worlds
+    assert cfg.scene.terrain is not None
+    cfg.scene.terrain.generator.num_rows = 2
+    cfg.scene.terrain.max_init_terrain_level = 0
+    cfg.sim.backend = "native"
+    return ManagerBasedRlEnv(cfg, device="cpu")
+
+
+def still(env: ManagerBasedRlEnv) -> torch.Tensor:
+    return torch.zeros(env.num_envs, env.action_manager.total_action_dim)
+
+
+def images(env: ManagerBasedRlEnv) -> torch.Tensor:
+    """Step once, and return the images that the policy observes."""
+    observed = env.step(still(env))[0]["camera"]
+    assert isinstance(observed, torch.Tensor)
+    return observed
+
+
+def test_worlds_are_on_all_kinds_of_tiles() -> None:
+    cfg = VelocityGo1StairsCfg()
+    assert cfg.scene.terrain is not None
+    assert cfg.scene.terrain.max_init_terrain_level == 4
+    ground = make(cfg, 200).scene.ground
+    assert ground is not None
+    kinds = [ground.terrain.column_kinds[i] for i in ground.columns.tolist()]
+    assert set(kinds) == {"stairs_down", "stairs_up", "blocks", "gaps"}
+    assert kinds.count("gaps") / 200 == pytest.approx(0.4, abs=0.1)
+
+
+def test_the_command_is_constant_during_an_episode_and_points_forward() -> None:
+    env = make(VelocityGo1StairsCfg(), 8)
+    env.reset()
+    term = env.command_manager.term("twist")
+    first = term.command[:, 0].clone()
+    for _ in range(40):
+        env.step(still(env))
+    assert (env.episode_length_buf == 40).all()
+    assert torch.equal(term.command[:, 0], first)
+    assert (term.command[:, 1] == 0.0).all()
+    moving = first > 0.0
+    assert (first[moving] >= 0.5).all() and (first <= 1.0).all()
+
+
+def test_the_height_of_a_foot_above_a_gap_is_limited() -> None:
+    cfg = VelocityGo1StairsCfg()
+    (sensor,) = (s for s in cfg.scene.sensors if isinstance(s, FootHeightSensorCfg))
+    env = make(cfg)
+    env.reset()
+    high = torch.zeros(2, 7)
+    high[:, 2], high[:, 3] = 2.0, 1.0
+    high[:, :2] = env.scene.spawn_origins[:, :2]
+    everyone = torch.ones(2, dtype=torch.bool)
+    env.scene.entity("robot").write_root_pose_w(everyone, high)
+    env.sim.forward()
+    env.sim.sense()
+    heights = env.scene.sensor(FOOT_HEIGHT).data
+    limit = sensor.max_distance - sensor.start_offset[2]
+    assert limit == pytest.approx(0.2)
+    assert torch.allclose(heights, torch.full_like(heights, limit))
+
+
+def test_the_teacher_observes_what_the_policy_of_stairs_observes_without_noise() -> (
+    None
+):
+    teacher = VelocityGo1SightCfg().observations["teacher"]
+    actor = VelocityGo1StairsCfg().observations["actor"]
+    student = VelocityGo1SightCfg().observations["actor"]
+    assert teacher is not None and actor is not None and student is not None
+    assert list(teacher.terms) == list(actor.terms)
+    assert not teacher.enable_corruption and student.enable_corruption
+    assert set(actor.terms) - set(student.terms) == {"height_scan"}
+
+
+def test_the_camera_sees_the_ground_at_the_depth_of_its_height_and_pitch() -> None:
+    cfg = VelocityGo1SightCfg()
+    cfg.observations["camera"].terms["depth"].params |= {"noise": 0.0, "holes": 0.0}  # type: ignore
+    env = make(cfg, 4)
+    env.reset()
+    for _ in range(45):
+        env.step(still(env))
+    image = images(env)
+    camera = env.sim.mj_model.camera("eye").id
+    height = env.sim.data.cam_xpos[:, camera, 2]
+    # The camera looks along -z: its third column points backward and up.
+    back = env.sim.data.cam_xmat[:, camera].view(-1, 3, 3)[:, :, 2]
+    pitch = torch.asin(back[:, 2])
+    assert torch.rad2deg(pitch).sub(40.0).abs().max() < 8.0
+    assert env.scene.ground is not None
+    ground = env.scene.spawn_origins[:, 2]
+    expected = (height - ground) / torch.sin(pitch)
+    rows = image[:, -1, 11:13, 15:17].float().flatten(1).mean(dim=1)
+    assert torch.allclose(rows / 255.0 * FARTHEST, expected, atol=0.03)
+    # The top of the image is further away than the bottom.
+    assert (image[:, -1, 4].float().mean(1) > image[:, -1, -1].float().mean(1)).all()
+
+
+def test_the_policy_observes_past_images_the_newest_last() -> None:
+    cfg = VelocityGo1SightCfg()
+    images = cfg.observations["camera"].terms["depth"]  # type: ignore
+    assert images is not None
+    images.params |= {"noise": 0.0, "holes": 0.0}
+    images.delay = DelayCfg()
+    env = make(cfg)
+    first = env.reset()[0]["camera"]
+    assert isinstance(first, torch.Tensor)
+    seen = [first[:, -1].clone()]
+    seen += [images(env)[:, -1].clone() for _ in range(69)]
+    image = images(env)
+    seen.append(image[:, -1].clone())
+    assert (env.episode_length_buf == 70).all()
+    assert image.shape == (2, IMAGES, 24, 32) and image.dtype == torch.uint8
+    for index in range(IMAGES):
+        past = 70 - PERIOD * (IMAGES - 1 - index)
+        assert torch.equal(image[:, index], seen[past])
+    # A new image every fifth step.
+    changes = [not torch.equal(a, b) for a, b in pairwise(seen)]
+    assert {step % PERIOD for step, is_new in enumerate(changes, 1) if is_new} == {0}
+
+
+def test_images_of_play_have_no_noise_and_no_holes() -> None:
+    played = VelocityGo1SightCfg().play().observations["camera"]
+    trained = VelocityGo1SightCfg().observations["camera"]
+    assert played is not None and trained is not None
+    told = [group.terms["depth"].params for group in (played, trained)]  # type: ignore
+    assert (told[0]["noise"], told[0]["holes"]) == (0.0, 0.0)
+    assert (told[1]["noise"], told[1]["holes"]) == (0.02, 0.05)
+    assert math.isclose(told[0]["cutoff"], FARTHEST)
