@@ -188,6 +188,7 @@ def _split(
 ) -> tuple[list[str], list[Setting]]:
     """Separate the arguments for tyro from the settings of the task."""
     kinds = field_types(options)
+    known = {name.rstrip("_") for name in kinds}
     configs = options.configs if issubclass(options, TaskOptions) else ()
     own: list[str] = []
     # Values of a repeated option, such as --disable, are collected.
@@ -213,6 +214,11 @@ def _split(
             settings.append(Setting(option, values))
         elif "." in option:
             raise UsageError(_no_setting(option, configs))
+        elif name not in known and (config := _config_with(name, configs)):
+            raise UsageError(
+                f"Unknown option '--{option}'. It is a setting of the task: type "
+                f"--{config}.{option}."
+            )
         elif _is_tuple(kinds.get(name)) and not has_value:
             values = many.setdefault(word, [])
         else:
@@ -228,6 +234,17 @@ def _no_setting(option: str, configs: Sequence[str]) -> str:
         return f"Unknown option '--{option}': this command takes no settings of a task."
     begins = " or ".join(f"--{config}." for config in configs)
     return f"Unknown option '--{option}'. Settings of the task start with {begins}"
+
+
+def _config_with(name: str, configs: Sequence[str]) -> str | None:
+    """Return the configuration that has a field of this name, if any."""
+    # Imported here: only unknown options need them.
+    from mjlab.envs import ManagerBasedRlEnvCfg
+    from mjlab.rl import PpoAgentCfg
+
+    kinds = {"env": ManagerBasedRlEnvCfg, "agent": PpoAgentCfg}
+    fitting = (config for config in configs if name in field_types(kinds[config]))
+    return next(fitting, None)
 
 
 def _no_value(options: type[Options], flag: str, word: str) -> str:

@@ -179,6 +179,15 @@ def test_an_invalid_command_line_prints_one_message_and_writes_no_files(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [("--max-iterations", "--agent.max-iterations"), ("--decimation=2", "--env.decim")],
+)
+def test_a_setting_without_its_configuration_is_an_error_with_its_path(option, setting):
+    with pytest.raises(UsageError, match=rf"a setting of the task: type {setting}"):
+        read_line(train.TrainOptions, ["Cartpole-Balance", option, "3"])
+
+
 BOXES = {
     "Cartpole-Balance extra": "Unrecognized options: extra",
     "--sed 1": "--seed INT",
