@@ -4,10 +4,11 @@
     python bench/crossings.py Velocity-Go1-Sight --variations
 
 Each episode starts at the centre of a tile of terrain that no training contained:
-another random seed, and 25 difficulties per kind of tile. The robot is commanded to
-walk in a random direction; the episode ends at the tile's edge (a crossing), after a
-fall, or after 20 s. Sensor noise, delays, pushes and random friction are those of
-training. `--variations` repeats this with other delays, noise and holes of the images.
+another random seed, 25 difficulties, and as many tiles of each kind. The robot is
+commanded to walk in a random direction; the episode ends at the tile's edge (a
+crossing), after a fall, or after 20 s. Sensor noise, delays, pushes and random friction
+are those of training. `--variations` repeats this with other delays, noise and holes of
+the images.
 """
 
 import argparse
@@ -108,8 +109,16 @@ def exam_of(cfg: Any, episodes: int) -> Any:
     cfg = copy.deepcopy(cfg)
     cfg.seed, cfg.scene.num_envs = SEED, episodes
     terrain = cfg.scene.terrain
+    kinds = {
+        name: dataclasses.replace(kind, proportion=1.0)
+        for name, kind in terrain.generator.sub_terrains.items()
+    }
     terrain.generator = dataclasses.replace(
-        terrain.generator, seed=SEED, num_rows=25, difficulty_range=DIFFICULTIES
+        terrain.generator,
+        sub_terrains=kinds,
+        seed=SEED,
+        num_rows=25,
+        difficulty_range=DIFFICULTIES,
     )
     terrain.max_init_terrain_level = None
     cfg.curriculum = {}

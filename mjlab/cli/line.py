@@ -188,7 +188,7 @@ def _split(
 ) -> tuple[list[str], list[Setting]]:
     """Separate the arguments for tyro from the settings of the task."""
     kinds = field_types(options)
-    known = {name.rstrip("_") for name in kinds}
+    known = {"help", *(name.rstrip("_") for name in kinds)}
     configs = options.configs if issubclass(options, TaskOptions) else ()
     own: list[str] = []
     # Values of a repeated option, such as --disable, are collected.

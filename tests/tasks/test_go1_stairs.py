@@ -29,7 +29,7 @@ def still(env: ManagerBasedRlEnv) -> torch.Tensor:
     return torch.zeros(env.num_envs, env.action_manager.total_action_dim)
 
 
-def images(env: ManagerBasedRlEnv) -> torch.Tensor:
+def observed_images(env: ManagerBasedRlEnv) -> torch.Tensor:
     """Step once, and return the images that the policy observes."""
     observed = env.step(still(env))[0]["camera"]
     assert isinstance(observed, torch.Tensor)
@@ -98,7 +98,7 @@ def test_the_camera_sees_the_ground_at_the_depth_of_its_height_and_pitch() -> No
     env.reset()
     for _ in range(45):
         env.step(still(env))
-    image = images(env)
+    image = observed_images(env)
     camera = env.sim.mj_model.camera("eye").id
     height = env.sim.data.cam_xpos[:, camera, 2]
     # The camera looks along -z: its third column points backward and up.
@@ -124,8 +124,8 @@ def test_the_policy_observes_past_images_the_newest_last() -> None:
     first = env.reset()[0]["camera"]
     assert isinstance(first, torch.Tensor)
     seen = [first[:, -1].clone()]
-    seen += [images(env)[:, -1].clone() for _ in range(69)]
-    image = images(env)
+    seen += [observed_images(env)[:, -1].clone() for _ in range(69)]
+    image = observed_images(env)
     seen.append(image[:, -1].clone())
     assert (env.episode_length_buf == 70).all()
     assert image.shape == (2, IMAGES, 24, 32) and image.dtype == torch.uint8
