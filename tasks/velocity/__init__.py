@@ -102,6 +102,7 @@ GO1_STAIRS = Task(
     rl=go1_stairs_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_stairs_rl),
     summary="Unitree Go1 walks across stairs, blocks and gaps, with a height scan.",
+    trained=Path(__file__).parent / "trained" / "Velocity-Go1-Stairs",
 )
 GO1_SIGHT = Task(
     env=VelocityGo1SightCfg,
