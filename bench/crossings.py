@@ -27,6 +27,7 @@ prepare_threads()
 
 import torch
 
+from bench.blind_go1 import BlindGo1Cfg, blind_rl
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv, Rollout
 from mjlab.managers import OutcomeTermCfg, TerminationTermCfg
@@ -60,7 +61,7 @@ def main() -> None:
         )
         for name, change in chosen.items():
             row = measure(place, args.episodes, change)
-            found.append({"policy": place, "images": name, **row})
+            found.append({"images": name, **row})
             kinds = "  ".join(
                 f"{kind} {one['crossed']}/{one['episodes']}"
                 for kind, one in row["tiles"].items()
@@ -73,7 +74,9 @@ def main() -> None:
 def measure(place: str, episodes: int, change: Callable[[Any], None]) -> dict[str, Any]:
     """Return crossings by kind of tile, and falls."""
     at = find(place)
-    configs, checkpoint = at.run.configs(), at.choose_checkpoint()
+    control = {"env": BlindGo1Cfg(), "agent": blind_rl()}
+    configs = at.run.configs(control if at.run.task == "blind_go1" else None)
+    checkpoint = at.choose_checkpoint()
     cfg = exam_of(configs["env"], episodes)
     change(cfg)
     env = ManagerBasedRlEnv(cfg, device="cpu")

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import torch
 
+from bench import crossings
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl import TrainingLoop
 from mjlab.tasks.velocity import VelocityGo1SightCfg, VelocityGo1StairsCfg
 from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
-from mjlab.tasks.velocity.go1_sight import FARTHEST, IMAGES, PERIOD
+from mjlab.tasks.velocity.go1_sight import FARTHEST, IMAGES, PERIOD, go1_sight_rl
 from mjlab.tasks.velocity.scene import FOOT_HEIGHT
 from mjlab.tensors.buffers import DelayCfg
 
@@ -79,16 +81,17 @@ def test_the_height_of_a_foot_above_a_gap_is_limited() -> None:
     assert torch.allclose(heights, torch.full_like(heights, limit))
 
 
-def test_the_teacher_observes_what_the_policy_of_stairs_observes_without_noise() -> (
-    None
-):
-    teacher = VelocityGo1SightCfg().observations["teacher"]
-    actor = VelocityGo1StairsCfg().observations["actor"]
-    student = VelocityGo1SightCfg().observations["actor"]
-    assert teacher is not None and actor is not None and student is not None
-    assert list(teacher.terms) == list(actor.terms)
-    assert not teacher.enable_corruption and student.enable_corruption
-    assert set(actor.terms) - set(student.terms) == {"height_scan"}
+def test_the_teacher_observes_what_the_policy_of_stairs_observes_in_its_order() -> None:
+    trained = VelocityGo1StairsCfg().observations["actor"]
+    groups, sets = VelocityGo1SightCfg().observations, go1_sight_rl().obs_groups
+    assert trained is not None
+    named = {
+        network: [term for name in names for term in groups[name].terms]  # type: ignore
+        for network, names in sets.items()
+    }
+    assert named["teacher"] == list(trained.terms)
+    assert set(named["teacher"]) - set(named["student"]) == {"height_scan"}
+    assert set(named["student"]) - set(named["teacher"]) == {"depth"}
 
 
 def test_the_camera_sees_the_ground_at_the_depth_of_its_height_and_pitch() -> None:
@@ -145,3 +148,32 @@ def test_images_of_play_have_no_noise_and_no_holes() -> None:
     assert (told[0]["noise"], told[0]["holes"]) == (0.0, 0.0)
     assert (told[1]["noise"], told[1]["holes"]) == (0.02, 0.05)
     assert math.isclose(told[0]["cutoff"], FARTHEST)
+
+
+@pytest.mark.slow
+def test_shipped_policy_crosses_most_tiles_of_new_terrain() -> None:
+    tiles = crossings.measure("Velocity-Go1-Stairs", 60, lambda cfg: None)["tiles"]
+    assert set(tiles) == {"all", "stairs_down", "stairs_up", "blocks", "gaps"}
+    assert tiles["all"]["episodes"] == 60
+    assert tiles["all"]["crossed"] >= 0.8 * 60
+
+
+@pytest.mark.slow
+def test_student_learns_the_actions_of_the_teacher_in_a_minute() -> None:
+    cfg = go1_sight_rl()
+    cfg.max_iterations, cfg.evaluation.every = 12, 0
+    cfg.algorithm.num_updates_per_iteration = 50  # type: ignore[union-attr]
+    rows: list[dict[str, float]] = []
+
+    class Rows:
+        def write(self, iteration: int, figures: dict[str, float]) -> None:
+            rows.append(figures)
+
+        def close(self, *, failed: bool = False) -> None: ...
+
+    loop = TrainingLoop(make(VelocityGo1SightCfg(), 96), cfg, writers=[Rows()])
+    loop.run()
+    loop.env.close()
+    assert rows[-1]["Loss/behavior"] < 0.4 * rows[0]["Loss/behavior"]
+    lengths = [row["Train/mean_episode_length"] for row in rows]
+    assert lengths[-1] > 2 * lengths[1]

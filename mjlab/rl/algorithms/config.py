@@ -296,7 +296,7 @@ class DaggerCfg(DistillationCfg):
     gradient_length = 1
 
     capacity: int = 500_000
-    """Size of the buffer, in steps per world. The newest steps are kept."""
+    """Size of the buffer, in steps of all worlds. The newest steps are kept."""
 
     batch_size: Annotated[int, at_least(1)] = 1024
     """Samples per gradient step."""
@@ -312,7 +312,7 @@ class DaggerCfg(DistillationCfg):
     """
 
     half_life: int | None = None
-    """Steps per world after which the learning rate is halved.
+    """Steps of all worlds after which the learning rate is halved.
 
     None keeps it constant; the policy's quality then fluctuates.
     """

@@ -35,11 +35,11 @@ class Dagger(Distillation):
 
         Args:
             *args: Arguments of RSL-RL's distillation.
-            capacity: Size of the buffer, in steps per world; the newest are kept.
+            capacity: Size of the buffer, in steps of all worlds; the newest are kept.
             batch_size: Samples per gradient step.
             num_updates_per_iteration: Gradient steps after each rollout.
             teacher_share: Fraction of the worlds in which the teacher acts.
-            half_life: Steps per world after which the learning rate is halved. None
+            half_life: Steps of all worlds after which the learning rate is halved. None
                 keeps it constant.
             **kwargs: Arguments of RSL-RL's distillation.
         """
