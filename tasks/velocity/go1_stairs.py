@@ -18,6 +18,7 @@ from mjlab.managers import (
 from mjlab.rl import PpoAgentCfg
 from mjlab.scene import SceneCfg
 from mjlab.sensor import RayCastSensorCfg
+from mjlab.sim import SimulationCfg
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.velocity import rl
 from mjlab.tasks.velocity import scene as grounds
@@ -163,6 +164,17 @@ def stairs_events() -> dict[str, EventTermCfg]:
     return terms
 
 
+def stairs_simulation() -> SimulationCfg:
+    """Return the physics of `Velocity-Go1`, with more memory.
+
+    The default memory is too small for a robot that is far inside the ground, where it
+    touches hundreds of boxes.
+    """
+    sim = go1_simulation()
+    sim.mujoco.memory = "32M"
+    return sim
+
+
 class VelocityGo1StairsCfg(VelocityCfg):
     """Unitree Go1 walks across stairs, blocks and gaps, with a height scan.
 
@@ -171,7 +183,7 @@ class VelocityGo1StairsCfg(VelocityCfg):
     """
 
     scene = stairs_scene()
-    sim = go1_simulation()
+    sim = stairs_simulation()
     commands = stairs_commands()
     observations = {**stairs_observations()}
     actions = {**walking.actions(GO1)}
