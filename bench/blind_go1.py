@@ -1,6 +1,6 @@
-"""Velocity-Go1-Sight without its camera, to measure what the images contribute.
+"""Velocity-Go1-Sight without the camera, as a baseline for policies with images.
 
-Train it and let it cross:
+Train and measure it:
 
     python scripts/train.py bench/blind_go1.py:TASK
     python bench/crossings.py logs/blind_go1/latest

@@ -3,12 +3,11 @@
     python bench/crossings.py Velocity-Go1-Stairs Velocity-Go1-Sight --episodes 100
     python bench/crossings.py Velocity-Go1-Sight --variations
 
-Each episode starts at the centre of a tile of terrain that no training contained:
-another random seed, 25 difficulties, and as many tiles of each kind. The robot is
-commanded to walk in a random direction; the episode ends at the tile's edge (a
-crossing), after a fall, or after 20 s. Sensor noise, delays, pushes and random friction
-are those of training. `--variations` repeats this with other delays, noise and holes of
-the images.
+Each episode starts at the centre of a tile of terrain with another random seed than in
+training, 25 rows, and the same proportion of each tile type. The command is to walk in
+a random direction. The episode ends at the edge of the tile (success), after a fall, or
+after 20 s. Sensor noise, delays, pushes and friction are randomised as in training.
+`--variations` repeats the measurement with other image delays, noise and holes.
 """
 
 import argparse
@@ -40,14 +39,14 @@ SEED = 20261129
 """Seed of the terrain and of the episodes."""
 
 DIFFICULTIES = (0.5, 0.9)
-"""Easiest and hardest tile; 1 is the last row of training."""
+"""Difficulty of the first and last row; 1 is the last row of training."""
 
 EDGE = 3.6
 """Distance from the tile's centre, along x or y, at which it is crossed, m."""
 
 
 def main() -> None:
-    """Measure the policies, print the figures and save them."""
+    """Measure the policies, print success rates and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("places", nargs="+", help="tasks, runs or checkpoints")
     parser.add_argument("--episodes", type=int, default=100)

@@ -237,7 +237,7 @@ def _no_setting(option: str, configs: Sequence[str]) -> str:
 
 
 def _config_with(name: str, configs: Sequence[str]) -> str | None:
-    """Return the configuration that has a field of this name, if any."""
+    """Return the configuration with this field, or None."""
     # Imported here: only unknown options need them.
     from mjlab.envs import ManagerBasedRlEnvCfg
     from mjlab.rl import PpoAgentCfg

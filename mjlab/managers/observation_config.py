@@ -48,8 +48,8 @@ class ObservationTermCfg(TermCfg):
     disables the history, and the value keeps its shape."""
 
     history_stride: int = 1
-    """Environment steps between the values of the history: length 12 and stride 5
-    observe the current value and those of 5, 10, ..., 55 steps before."""
+    """Environment steps between two values of the history. Length 12 and stride 5 give
+    the current value and the values 5, 10, ... and 55 steps earlier."""
 
     flatten_history_dim: bool = True
     """Flatten a history of shape (length, ...) to one dimension."""

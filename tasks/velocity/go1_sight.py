@@ -1,8 +1,8 @@
 """Velocity task of the Unitree Go1 on stairs, blocks and gaps, with a depth camera.
 
 The student imitates the policy of `go1_stairs.py`, which has a height scan. The camera
-looks at the ground in front of the robot, so the student observes past images too: they
-show the ground that is below it now.
+shows the ground in front of the robot. Past images show the ground that is now below
+the robot, so the student observes a history of images.
 """
 
 import math
@@ -79,10 +79,10 @@ def sight_scene() -> SceneCfg:
 def sight_observations() -> dict[str, ObservationGroupCfg | None]:
     """Return the observations of the student and of the teacher.
 
-    The teacher observes the groups "actor", "scan" and "clock", which are in the order
-    of its training. The student observes the same noisy values, with images instead of
-    the scan. If the teacher observed values without noise, the difference of their
-    actions would mostly come from this noise, and the student would ignore the images.
+    The teacher observes the groups "actor", "scan" and "clock", in the order of its
+    training. The student observes the same noisy values, with images instead of the
+    scan. With a noise-free teacher, most of the imitation loss would come from noise,
+    and the student would ignore the images.
 
     The images have a delay of 20 to 80 ms, noise of 2% of the depth, and holes in 5%
     of the image.

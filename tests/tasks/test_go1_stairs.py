@@ -1,6 +1,7 @@
 """Velocity-Go1-Stairs and Velocity-Go1-Sight: terrain, camera, past images, teacher."""
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -144,10 +145,10 @@ def test_images_of_play_have_no_noise_and_no_holes() -> None:
     played = VelocityGo1SightCfg().play().observations["camera"]
     trained = VelocityGo1SightCfg().observations["camera"]
     assert played is not None and trained is not None
-    told = [group.terms["depth"].params for group in (played, trained)]  # type: ignore
-    assert (told[0]["noise"], told[0]["holes"]) == (0.0, 0.0)
-    assert (told[1]["noise"], told[1]["holes"]) == (0.02, 0.05)
-    assert math.isclose(told[0]["cutoff"], FARTHEST)
+    params = [group.terms["depth"].params for group in (played, trained)]  # type: ignore
+    assert (params[0]["noise"], params[0]["holes"]) == (0.0, 0.0)
+    assert (params[1]["noise"], params[1]["holes"]) == (0.02, 0.05)
+    assert math.isclose(params[0]["cutoff"], FARTHEST)
 
 
 @pytest.mark.slow
@@ -163,10 +164,10 @@ def test_student_learns_the_actions_of_the_teacher_in_a_minute() -> None:
     cfg = go1_sight_rl()
     cfg.max_iterations, cfg.evaluation.every = 12, 0
     cfg.algorithm.num_updates_per_iteration = 50  # type: ignore[union-attr]
-    rows: list[dict[str, float]] = []
+    rows: list[Mapping[str, float]] = []
 
     class Rows:
-        def write(self, iteration: int, figures: dict[str, float]) -> None:
+        def write(self, iteration: int, figures: Mapping[str, float]) -> None:
             rows.append(figures)
 
         def close(self, *, failed: bool = False) -> None: ...
