@@ -24,6 +24,7 @@ from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify import verify
 from mjlab.registry import entries, load_task
 from mjlab.rl import GaussianCfg, MlpModelCfg, load_policy
+from mjlab.rl.learners import network_names
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
 from mjlab.tasks.velocity import VelocityG1FlatCfg
@@ -41,6 +42,7 @@ _THING = {"gripper_to_object", "object_heading", "object_to_goal"}
 GIVEN = {
     "Velocity-G1": {"height_scan"},
     "Velocity-Go1": {"height_scan"},
+    "Velocity-Go1-Stairs": {"height_scan"},
     "Lift-Yam": _THING,
     "Lift-Yam-Taught": _THING,
     "Lift-Yam-Depth": {"gripper_to_goal", "depth"},
@@ -81,7 +83,11 @@ def test_every_shipped_policy_is_exported(task, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", sorted(set(entries()) - set(TRAINED)))
 def test_other_tasks_are_exported_with_random_weights(task, tmp_path):
-    cfg, agent = load_task(task).env(), agent_cfg(1, actor=small())
+    cfg, learner = load_task(task).env(), load_task(task).rl()
+    acting = network_names(learner)[0]
+    actor = replace(getattr(learner, acting), hidden_dims=(16, 8))
+    groups = {"actor": learner.obs_groups[acting], "critic": ("actor",)}
+    agent = agent_cfg(1, actor=actor, obs_groups=groups)
     _, exported = write(tmp_path, cfg, agent, task)
     VALIDATOR.validate(exported.contract)
 
