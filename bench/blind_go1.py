@@ -29,7 +29,7 @@ class BlindGo1Cfg(VelocityGo1SightCfg):
 def blind_rl() -> DistillationAgentCfg:
     """Return the settings of Velocity-Go1-Sight, with an MLP."""
     settings = go1_sight_rl()
-    settings.obs_groups["student"] = ("actor", "clock")
+    settings.obs_groups["student"] = ("actor", "clock", "motion")
     settings.student = MlpModelCfg(
         hidden_dims=(256, 128, 64),
         obs_normalization=True,

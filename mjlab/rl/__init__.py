@@ -36,6 +36,7 @@ from mjlab.rl.models.config import CategoricalCfg as CategoricalCfg
 from mjlab.rl.models.config import CnnCfg as CnnCfg
 from mjlab.rl.models.config import CnnModelCfg as CnnModelCfg
 from mjlab.rl.models.config import DistributionCfg as DistributionCfg
+from mjlab.rl.models.config import EstimatingModelCfg as EstimatingModelCfg
 from mjlab.rl.models.config import GaussianCfg as GaussianCfg
 from mjlab.rl.models.config import (
     HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg,

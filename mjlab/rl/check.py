@@ -11,7 +11,7 @@ from mjlab.rl.config import (
     DistillationAgentCfg,
     PpoAgentCfg,
 )
-from mjlab.rl.models.config import CnnModelCfg, RnnModelCfg
+from mjlab.rl.models.config import CnnModelCfg, EstimatingModelCfg, RnnModelCfg
 from mjlab.runs.wandb import import_wandb
 from mjlab.settings.bounds import check_bounds
 
@@ -117,9 +117,18 @@ def _check_distillation(
 ) -> list[str]:
     problems = _check_names("student", cfg.obs_groups, groups)
     problems += _check_names("teacher", cfg.obs_groups, groups)
-    if cfg.student.distribution_cfg is None:
+    student, name = cfg.student, "student"
+    if isinstance(student, EstimatingModelCfg):
+        if student.estimated not in (seen := cfg.obs_groups.get("teacher", ())):
+            hint = suggest(student.estimated, seen).rstrip(".")
+            problems.append(
+                f"student.estimated={student.estimated!r} is not a group of the "
+                f"teacher. {hint}"
+            )
+        student, name = student.policy, "student.policy"
+    if student.distribution_cfg is None:
         problems.append(
-            "student.distribution_cfg is None, but exploration needs a distribution, "
+            f"{name}.distribution_cfg is None, but exploration needs a distribution, "
             "such as GaussianCfg()"
         )
     steps = cfg.algorithm.num_learning_epochs * cfg.num_steps_per_env

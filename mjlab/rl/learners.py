@@ -30,6 +30,7 @@ from mjlab.rl.config import (
 )
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.models.config import PartCfg
+from mjlab.rl.models.estimating import EstimatingModel
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 
 _log = logging.getLogger(__name__)
@@ -224,6 +225,9 @@ class Learner:
         if "actor_state_dict" in state:
             state["actor_state_dict"] = policy_weights(model, "actor")
         self.algorithm.load(state, {"teacher": True}, strict=True)
+        student = self.algorithm.student
+        if isinstance(student, EstimatingModel):
+            student.start_from(self.algorithm.teacher)
 
     def shared_state(self) -> dict[str, Any]:
         """Return the state shared by all processes."""

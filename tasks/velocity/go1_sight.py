@@ -6,6 +6,7 @@ the robot, so the student observes a history of images.
 """
 
 import math
+from dataclasses import replace
 from typing import Self
 
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
@@ -13,9 +14,9 @@ from mjlab.render import RayRendererCfg, depth_frame
 from mjlab.rl import (
     CheckpointCfg,
     CnnCfg,
-    CnnModelCfg,
     DaggerCfg,
     DistillationAgentCfg,
+    EstimatingModelCfg,
     EvaluationCfg,
     GaussianCfg,
 )
@@ -42,6 +43,12 @@ PERIOD = 5
 IMAGES = 12
 """Number of images that the policy observes. At 0.6 m/s, the robot walks 0.66 m from
 the first to the last, as far as from the nearest visible point to its hind feet."""
+
+
+MOMENTS, MOMENT_STRIDE = 20, 3
+"""Number of past velocities and gravity vectors that the policy observes, and control
+steps between them. They cover the time of the images, because the same point of the
+ground is in another place of each image."""
 
 
 def eye() -> CameraSensorCfg:
@@ -99,6 +106,10 @@ def sight_observations() -> dict[str, ObservationGroupCfg | None]:
     )
     names = list(terms)
     scan = names.index("height_scan")
+    moved = {
+        name: replace(terms[name], history_length=MOMENTS, history_stride=MOMENT_STRIDE)
+        for name in ("base_lin_vel", "base_ang_vel", "projected_gravity")
+    }
 
     def group(chosen: list[str]) -> ObservationGroupCfg:
         return ObservationGroupCfg(
@@ -109,6 +120,7 @@ def sight_observations() -> dict[str, ObservationGroupCfg | None]:
         "actor": group(names[:scan]),
         "scan": group(names[scan : scan + 1]),
         "clock": group(names[scan + 1 :]),
+        "motion": ObservationGroupCfg(terms=moved, enable_corruption=True),
         "camera": ObservationGroupCfg(terms={"depth": images}),
     }
 
@@ -131,25 +143,27 @@ class VelocityGo1SightCfg(VelocityGo1StairsCfg):
 
 def go1_sight_rl() -> DistillationAgentCfg:
     """Return settings for imitating the policy of `Velocity-Go1-Stairs`."""
+    teacher = go1_stairs_rl().actor
     return DistillationAgentCfg(
         num_steps_per_env=25,
         max_iterations=300,
         obs_groups={
-            "student": ("actor", "clock", "camera"),
+            "student": ("actor", "clock", "motion", "camera"),
             "teacher": ("actor", "scan", "clock"),
         },
-        student=CnnModelCfg(
-            hidden_dims=(256, 128, 64),
+        student=EstimatingModelCfg(
+            estimated="scan",
+            policy=replace(teacher, distribution_cfg=GaussianCfg(init_std=0.1)),
+            hidden_dims=(256, 192),
             obs_normalization=True,
-            distribution_cfg=GaussianCfg(init_std=0.1),
             cnn_cfg=CnnCfg(
-                output_channels=(16, 24, 8),
+                output_channels=(32, 32, 8),
                 kernel_size=(5, 3, 3),
                 stride=(2, 2, 1),
                 padding="zeros",
             ),
         ),
-        teacher=go1_stairs_rl().actor,
+        teacher=teacher,
         teacher_checkpoint="Velocity-Go1-Stairs",
         algorithm=DaggerCfg(
             max_grad_norm=1.0,
@@ -157,7 +171,8 @@ def go1_sight_rl() -> DistillationAgentCfg:
             num_updates_per_iteration=100,
             teacher_share=0.25,
             capacity=200_000,
-            half_life=1_500_000,
+            learning_rate=2e-3,
+            half_life=400_000,
         ),
         checkpoint=CheckpointCfg(every=100),  # 2 GB, with the images of the buffer.
         evaluation=EvaluationCfg(every=50, num_envs=32),

@@ -13,12 +13,15 @@ from rsl_rl.models import CNNModel
 from tensordict import TensorDict
 from torch import nn
 
+from mjlab.rl.models.estimating import EstimatingModel
+
 
 class Dagger(Distillation):
     """Learns the teacher's actions in all states visited so far.
 
     The teacher acts in the first worlds, so that the student sees later parts of an
-    episode early in training. The loss is the same as in RSL-RL's `Distillation`.
+    episode early in training. The loss is the same as in RSL-RL's `Distillation`; an
+    `EstimatingModel` has the error of its estimate as a second loss.
     """
 
     def __init__(
@@ -67,23 +70,39 @@ class Dagger(Distillation):
         self.learning_rate = self._first_rate * 0.5 ** (self._added / self._half_life)
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-        total = torch.zeros((), device=self.device)
+        totals: dict[str, torch.Tensor] = {}
         for _ in range(self._num_updates):
             rows = torch.randint(filled, (self._batch_size,), device=self.device)
             batch = buffer[rows]
-            loss = self.loss_fn(self.student(batch["observations"]), batch["actions"])
+            losses = self._losses(batch["observations"], batch["actions"])
             self.optimizer.zero_grad()
-            loss.backward()
+            torch.stack(list(losses.values())).sum().backward()
             if self.is_multi_gpu:
                 self.reduce_parameters()
             if self.max_grad_norm:
                 nn.utils.clip_grad_norm_(self.student.parameters(), self.max_grad_norm)
             self.optimizer.step()
-            total += loss.detach()
+            for name, loss in losses.items():
+                totals[name] = totals.get(name, 0.0) + loss.detach()
         self.num_updates += 1
         self.student.update_normalization(self.storage.observations.flatten(0, 1))  # type: ignore
         self.storage.clear()
-        return {"behavior": float(total) / self._num_updates}
+        return {
+            name: float(total) / self._num_updates for name, total in totals.items()
+        }
+
+    def _losses(
+        self, observations: TensorDict, actions: torch.Tensor
+    ) -> dict[str, torch.Tensor]:
+        """Return the losses by name; their sum is minimised."""
+        student = self.student
+        if not isinstance(student, EstimatingModel):
+            return {"behavior": self.loss_fn(student(observations), actions)}
+        estimate = student.estimate(observations)
+        return {
+            "behavior": self.loss_fn(student.act(observations, estimate), actions),
+            "estimate": student.estimation_error(observations, estimate),
+        }
 
     def _store(self) -> TensorDict:
         """Write the rollout over the oldest rows of the buffer; return the buffer."""
@@ -91,7 +110,8 @@ class Dagger(Distillation):
         actions = self.storage.privileged_actions.flatten(0, 1)
         seen: Any = self.student
         images = seen.obs_groups_2d if isinstance(seen, CNNModel) else []
-        kept = observations.select(*seen.obs_groups, *images)
+        targets = [seen.estimated] if isinstance(seen, EstimatingModel) else []
+        kept = observations.select(*seen.obs_groups, *images, *targets)
         count = actions.shape[0]
         new = TensorDict({"observations": kept, "actions": actions}, batch_size=[count])
         if self._buffer is None:

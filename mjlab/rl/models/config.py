@@ -217,3 +217,24 @@ class SpatialCnnModelCfg(CnnModelCfg):
 
     temperature: float = 1.0
     """Divides features before the softmax; small values give a sharp maximum."""
+
+
+class EstimatingModelCfg(CnnModelCfg):
+    """A student of the teacher's policy, with an estimate of one observation group.
+
+    The fields of `CnnModelCfg` describe the estimator, which needs no distribution.
+    """
+
+    class_name = "mjlab.rl.models.estimating:EstimatingModel"
+
+    estimated: str = ""
+    """Observation group of the teacher that the student estimates."""
+
+    policy: MlpModelCfg = MlpModelCfg()
+    """The teacher's network; training starts with its weights and does not change them.
+    Its distribution is the student's exploration noise."""
+
+    def bound(self, env: "ManagerBasedRlEnv") -> dict[str, Any]:
+        """Return the size of the estimated group."""
+        (size,) = env.observation_manager.group_obs_dim[self.estimated]
+        return {"size": size}
