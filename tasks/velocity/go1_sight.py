@@ -95,7 +95,7 @@ def sight_observations() -> dict[str, ObservationGroupCfg | None]:
     of the image.
     """
     groups = stairs_observations()
-    terms = groups["actor"].terms
+    terms = {name: term for name, term in groups["actor"].terms.items() if term}
     images = ObservationTermCfg(
         func=depth_frame,
         params={"sensor_name": EYE, "cutoff": FARTHEST, "noise": 0.02, "holes": 0.05},

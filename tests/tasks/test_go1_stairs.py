@@ -13,7 +13,14 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import TrainingLoop
 from mjlab.tasks.velocity import VelocityGo1SightCfg, VelocityGo1StairsCfg
 from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
-from mjlab.tasks.velocity.go1_sight import FARTHEST, IMAGES, PERIOD, go1_sight_rl
+from mjlab.tasks.velocity.go1_sight import (
+    FARTHEST,
+    IMAGES,
+    MOMENT_STRIDE,
+    MOMENTS,
+    PERIOD,
+    go1_sight_rl,
+)
 from mjlab.tasks.velocity.scene import FOOT_HEIGHT
 from mjlab.tensors.buffers import DelayCfg
 
@@ -93,6 +100,14 @@ def test_the_teacher_observes_what_the_policy_of_stairs_observes_in_its_order() 
     assert named["teacher"] == list(trained.terms)
     assert set(named["teacher"]) - set(named["student"]) == {"height_scan"}
     assert set(named["student"]) - set(named["teacher"]) == {"depth"}
+    # The past velocities cover the time of the past images.
+    motion = groups["motion"]
+    assert motion is not None and (MOMENTS - 1) * MOMENT_STRIDE >= (IMAGES - 1) * PERIOD
+    for name, term in motion.terms.items():
+        now = groups["actor"].terms[name]  # type: ignore[union-attr]
+        assert term is not None and now is not None
+        assert (term.history_length, term.history_stride) == (MOMENTS, MOMENT_STRIDE)
+        assert now.history_length == 0 and term.noise == now.noise
 
 
 def test_the_camera_sees_the_ground_at_the_depth_of_its_height_and_pitch() -> None:
