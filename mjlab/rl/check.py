@@ -119,12 +119,7 @@ def _check_distillation(
     problems += _check_names("teacher", cfg.obs_groups, groups)
     student, name = cfg.student, "student"
     if isinstance(student, EstimatingModelCfg):
-        if student.estimated not in (seen := cfg.obs_groups.get("teacher", ())):
-            hint = suggest(student.estimated, seen).rstrip(".")
-            problems.append(
-                f"student.estimated={student.estimated!r} is not a group of the "
-                f"teacher. {hint}"
-            )
+        problems += _check_estimate(student.estimated, cfg.obs_groups)
         student, name = student.policy, "student.policy"
     if student.distribution_cfg is None:
         problems.append(
@@ -138,6 +133,20 @@ def _check_distillation(
             f"divide the {steps} steps of an update"
         )
     return problems
+
+
+def _check_estimate(estimated: str, sets: Mapping[str, Collection[str]]) -> list[str]:
+    observed, known = sets.get("teacher", ()), sets.get("student", ())
+    if estimated not in observed:
+        hint = suggest(estimated, observed).rstrip(".")
+        return [
+            f"student.estimated={estimated!r} is not a group of the teacher. {hint}"
+        ]
+    return [
+        f"obs_groups['student'] has no {group!r}, which the teacher's policy observes"
+        for group in observed
+        if group not in (estimated, *known)
+    ]
 
 
 def _check_cloning(cfg: CloningAgentCfg, groups: Collection[str]) -> list[str]:

@@ -170,3 +170,9 @@ def test_faults_of_the_configuration_are_named() -> None:
     assert "agent.student.estimated='grund' is not a group of the teacher" in first
     assert "'ground'" in first
     assert second.startswith("agent.student.policy.distribution_cfg is None")
+    cfg = agent()
+    cfg.obs_groups["student"] = ("camera", "state")
+    with pytest.raises(
+        AgentError, match=r"agent.obs_groups\['student'\] has no 'clock'"
+    ):
+        check_agent(cfg, groups, 4)
