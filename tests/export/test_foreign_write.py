@@ -1,17 +1,21 @@
 """Our policies in the formats of other projects, read back by their rules."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 import yaml
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.foreign import read_policy
+from mjlab.export.foreign.own import own_interface
 from mjlab.export.foreign.write import export_as, write_deploy, write_metadata
 from mjlab.export.reader import ExportError
 from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.runs.run import shipped_with
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.export.test_foreign_graph import read
 
 FIELDS = ("default", "stiffness", "damping", "action_scale", "action_offset")
@@ -129,3 +133,17 @@ def test_a_task_with_a_gait_clock_is_refused_by_the_name_of_its_term(tmp_path):
             agent_cfg=configs["agent"],
         )
     assert not (tmp_path / "out").exists()
+
+
+def test_a_history_with_a_stride_is_refused():
+    cfg = VelocityGo1FlatCfg()
+    cfg.scene.num_envs = 1
+    actor = cfg.observations["actor"]
+    del actor.terms["gait_clock"]
+    actor.terms["base_ang_vel"].history_length = 3
+    network: Any = None  # It is only copied.
+    own_interface(ManagerBasedRlEnv(cfg, device="cpu"), network, "actor")
+    actor.terms["base_ang_vel"].history_stride = 2
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    with pytest.raises(ExportError, match="base_ang_vel' has history_stride=2"):
+        own_interface(env, network, "actor")
