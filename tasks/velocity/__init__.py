@@ -108,5 +108,6 @@ GO1_SIGHT = Task(
     env=VelocityGo1SightCfg,
     rl=go1_sight_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_sight_rl),
+    trained=Path(__file__).parent / "trained" / "Velocity-Go1-Sight",
     summary="Unitree Go1 walks across stairs, blocks and gaps, with a depth camera.",
 )

@@ -43,6 +43,7 @@ GIVEN = {
     "Velocity-G1": {"height_scan"},
     "Velocity-Go1": {"height_scan"},
     "Velocity-Go1-Stairs": {"height_scan"},
+    "Velocity-Go1-Sight": {"depth"},
     "Lift-Yam": _THING,
     "Lift-Yam-Taught": _THING,
     "Lift-Yam-Depth": {"gripper_to_goal", "depth"},

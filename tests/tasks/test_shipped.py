@@ -21,6 +21,8 @@ TASK = "Cartpole-Balance"
 TRAINED = {name: trained for name in entries() if (trained := load_task(name).trained)}
 MOST_BYTES = 1_000_000
 """An installed package should be small."""
+LARGER = {"Velocity-Go1-Sight": 1_500_000}
+"""Limits of larger policies: this one contains its teacher's network too."""
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,7 @@ def test_shipped_files_are_complete_and_small_and_contain_their_origin(task):
     assert info["git"] and info["versions"] and info["hardware"]["processor"]
     assert find_fault(run.checkpoints.newest() or Path()) is None
     size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
-    assert size < MOST_BYTES
+    assert size < LARGER.get(task, MOST_BYTES)
     rows = [json.loads(line) for line in (run.path / "metrics.jsonl").open()]
     assert len(rows) <= 50 and rows[0]["iteration"] == 1
     (manifest,) = (run.path / "checkpoints").glob("*.json")
