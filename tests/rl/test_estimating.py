@@ -29,10 +29,10 @@ GROUPS = {
 CNN = CnnCfg(output_channels=(4, 4), kernel_size=3, stride=2, padding="zeros")
 
 
-def agent() -> DistillationAgentCfg:
+def agent(*, normalized: bool = True) -> DistillationAgentCfg:
     network = MlpModelCfg(
         hidden_dims=(16,),
-        obs_normalization=True,
+        obs_normalization=normalized,
         distribution_cfg=GaussianCfg(init_std=0.5),
     )
     quiet = copy.deepcopy(network)
@@ -67,10 +67,12 @@ def observed(worlds: int = 64) -> TensorDict:
     return TensorDict(groups, batch_size=[worlds])
 
 
-def networks(obs: TensorDict) -> tuple[EstimatingModel, MLPModel]:
+def networks(
+    obs: TensorDict, *, normalized: bool = True
+) -> tuple[EstimatingModel, MLPModel]:
     """Build a student from a teacher with other weights than its own policy."""
     torch.manual_seed(0)
-    options = to_rsl_rl(agent())
+    options = to_rsl_rl(agent(normalized=normalized))
     built: list[Any] = []
     for name, kind in (("student", EstimatingModel), ("teacher", MLPModel)):
         options[name].pop("class_name")
@@ -93,6 +95,13 @@ def test_with_the_true_observation_the_student_acts_like_the_teacher() -> None:
     assert student.estimation_error(obs, true + 2.0) == pytest.approx(4.0)
     wrong = student.act(obs, true.roll(1, dims=1)) - teacher(obs)
     assert wrong.abs().max() > 0.01
+
+
+def test_without_normalisation_the_estimate_is_the_observation() -> None:
+    obs = observed()
+    student, teacher = networks(obs, normalized=False)
+    torch.testing.assert_close(student.act(obs, obs["ground"]), teacher(obs))
+    assert student.estimation_error(obs, obs["ground"]) == 0.0
 
 
 def test_actions_do_not_depend_on_the_true_observation() -> None:

@@ -1,8 +1,7 @@
 """A trained policy that observes an estimate instead of a privileged observation.
 
-The estimator learns from images and other observations of a robot. It is the shape of
-"rapid motor adaptation" (Kumar et al. 2021), with an estimate that has a meaning: it
-can be compared with the true observation, which is the target of a second loss.
+The structure is that of "rapid motor adaptation" (Kumar et al. 2021). Here the estimate
+is an observation, so its error is a second loss.
 """
 
 from typing import Any
@@ -64,12 +63,9 @@ class EstimatingModel(ImageModel):
 
     def start_from(self, teacher: nn.Module) -> None:
         """Copy the weights of the teacher, without its exploration noise."""
-        weights = teacher.state_dict()
         own = self.policy.state_dict()
-        noise = {name for name in own if name.startswith("distribution.")}
-        self.policy.load_state_dict(
-            {**weights, **{name: own[name] for name in noise}}, strict=True
-        )
+        noise = {k: v for k, v in own.items() if k.startswith("distribution.")}
+        self.policy.load_state_dict({**teacher.state_dict(), **noise})
 
     def estimate(self, obs: TensorDict) -> torch.Tensor:
         """Return the normalised estimate, shape (batch, size)."""
@@ -106,7 +102,7 @@ class EstimatingModel(ImageModel):
     def _statistics(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return mean and standard deviation of the estimated group in the policy."""
         if not self.policy.obs_normalization:
-            one = torch.ones((), device=self.policy.mlp[0].weight.device)
+            one = next(self.policy.parameters()).new_ones(())
             return torch.zeros_like(one), one
         known = self.policy.obs_normalizer
         columns = self._columns
@@ -119,21 +115,20 @@ class _OnnxForm(nn.Module):
     def __init__(self, model: EstimatingModel, estimator: Any) -> None:
         super().__init__()
         self.estimator, self.policy = estimator, model.policy.as_onnx(verbose=False)
-        # The estimator has the action distribution of the complete model.
+        # RSL-RL's form would treat the estimate as the parameters of a distribution.
         self.estimator.deterministic_output = nn.Identity()
         mean, std = model._statistics()
         self.register_buffer("mean", mean)
         self.register_buffer("std", std)
         self._groups = model.policy.obs_groups
-        self._observed = list(zip(model.obs_groups, model._widths, strict=True))
+        self._observed, self._widths = model.obs_groups, model._widths
         self._estimated = model.estimated
         self.input_names, self.output_names = estimator.input_names, ["actions"]
 
     def forward(self, obs_1d: torch.Tensor, *obs_2d: torch.Tensor) -> torch.Tensor:
         """Return the mean actions."""
-        widths = [width for _, width in self._observed]
-        names = [name for name, _ in self._observed]
-        known = dict(zip(names, obs_1d.split(widths, dim=-1), strict=True))
+        parts = obs_1d.split(self._widths, dim=-1)
+        known = dict(zip(self._observed, parts, strict=True))
         estimate = self.estimator(obs_1d, *obs_2d)
         known[self._estimated] = estimate * self.std + self.mean
         return self.policy(torch.cat([known[name] for name in self._groups], dim=-1))
