@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.names import UnknownNameError
 from mjlab.motion.command import MotionCommand, motion_command
 from mjlab.motion.files import load_motion, save_motion
 from mjlab.motion.mirror import mirrored
+from mjlab.names import UnknownNameError
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.tracking import TrackingG1ClipsCfg
 from mjlab.tasks.tracking.clips import G1_CLIPS
@@ -77,8 +77,9 @@ def test_the_mirrored_robot_in_the_mirrored_clip_observes_the_mirror_image(tmp_p
         # The robot model is asymmetric by millimetres.
         torch.testing.assert_close(image, seen[1], atol=0.01, rtol=0, msg=name)
     for group in ("actor", "critic"):
-        width = env.observation_manager.group_obs_dim[group]
-        assert reflection.group(group, torch.zeros(1, *width)).shape == (1, *width)
+        (width,) = env.observation_manager.group_obs_dim[group]
+        assert isinstance(width, int)
+        assert reflection.group(group, torch.zeros(1, width)).shape == (1, width)
 
 
 def test_the_preview_has_the_later_frames_relative_to_the_reference(tmp_path):
