@@ -161,7 +161,7 @@ def lunge(m: Sketch) -> None:
 
 
 def turn_right(m: Sketch) -> None:
-    """Turn right by half a turn, in six steps of each foot, with folded arms."""
+    """Turn right by half a turn, in six steps of each foot, with raised forearms."""
     m.hold(1.0)
     m.move(0.9, shoulder_pitch=-0.5, shoulder_roll=0.1, elbow=-0.7)
     for count in range(6):
