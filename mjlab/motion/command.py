@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -172,6 +172,7 @@ class MotionCommand(CommandTerm):
         self.row = torch.zeros(env.num_envs, **ints)
         """Row of the target frame of the current step, shape (num_envs,)."""
         self._last_rows = self.table.starts + self.table.lengths - 1
+        self._row_ends = self._last_rows.repeat_interleave(self.table.lengths)
         self._is_last = torch.zeros(len(self.table.rows), dtype=torch.bool)
         self._is_last[self._last_rows.cpu()] = True
         self._is_last = self._is_last.to(env.device)
@@ -294,6 +295,35 @@ class MotionCommand(CommandTerm):
         Shapes (num_envs, bodies, 3) and (num_envs, bodies, 4).
         """
         return self.once("reanchored", self._reanchor)
+
+    def preview(self, frames: Sequence[int]) -> torch.Tensor:
+        """Return later frames of the clip, shape (num_envs, (joints + 9) * frames).
+
+        For each frame: joint positions, rad, then position, m, and orientation of the
+        anchor in the frame of the current reference anchor. Orientations are the first
+        two columns of rotation matrices, row by row. After the end of the clip, the
+        last frame is repeated.
+
+        Args:
+            frames: Numbers of frames after the target frame of the current step.
+        """
+        return self.once(f"preview {frames}", lambda: self._look_ahead(frames))
+
+    def _look_ahead(self, frames: Sequence[int]) -> torch.Tensor:
+        later = torch.tensor(frames, device=self.row.device)
+        rows = self.row.unsqueeze(1) + later
+        rows = torch.minimum(rows, self._row_ends[self.row].unsqueeze(1))
+        joint_pos, _, *bodies = self.table.rows[rows].split(self.table.widths, dim=2)
+        place, quat = (
+            part.unflatten(2, (-1, size))[:, :, self._anchor]
+            for part, size in zip(bodies[:2], (3, 4), strict=True)
+        )
+        if self._is_spread:
+            place = place + self._env.scene.spawn_origins.unsqueeze(1)
+        axes = torch.eye(3, device=place.device)[:2].expand(*place.shape[:2], 2, 3)
+        anchor = (self.anchor_pos_w, self.anchor_quat_w)
+        seen = seen_from(anchor, (place, quat), axes)
+        return torch.cat((joint_pos, *seen), dim=2).flatten(1)
 
     @property
     def has_ended(self) -> torch.Tensor:

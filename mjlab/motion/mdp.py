@@ -28,6 +28,16 @@ def motion_reference(env: ManagedEnv, command_name: str) -> torch.Tensor:
     return motion_command(env, command_name).command
 
 
+def motion_preview(
+    env: ManagedEnv, command_name: str, frames: Sequence[int]
+) -> torch.Tensor:
+    """Later frames of the clip: joint positions, and pose of the anchor.
+
+    Shape (num_envs, (joints + 9) * frames); see `MotionCommand.preview`.
+    """
+    return motion_command(env, command_name).preview(frames)
+
+
 def motion_time_step(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the target frame's row in the table of all clips, shape (num_envs, 1)."""
     return motion_command(env, command_name).row.float().unsqueeze(1)

@@ -10,7 +10,7 @@ from mjlab.tasks.tracking.g1 import (
     TrackingG1NoStateEstimationCfg as TrackingG1NoStateEstimationCfg,
 )
 from mjlab.tasks.tracking.go1 import TrackingGo1Cfg as TrackingGo1Cfg
-from mjlab.tasks.tracking.rl import WORLDS_ON_CPU
+from mjlab.tasks.tracking.rl import WORLDS_ON_CPU, clips_rl_on_cpu
 from mjlab.tasks.tracking.rl import tracking_rl as tracking_rl
 from mjlab.tasks.tracking.rl import tracking_rl_on_cpu as tracking_rl_on_cpu
 
@@ -32,7 +32,7 @@ G1_NO_STATE_ESTIMATION = Task(
 G1_CLIPS = Task(
     env=TrackingG1ClipsCfg,
     rl=tracking_rl,
-    on_cpu=ON_CPU,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=clips_rl_on_cpu),
     trained=Path(__file__).parent / "trained" / "Tracking-G1-Clips",
     summary="Unitree G1 imitates many motion clips with one policy.",
 )

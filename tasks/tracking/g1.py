@@ -1,5 +1,7 @@
 """Motion tracking with the Unitree G1."""
 
+from mjlab.sim import SimulationCfg
+from mjlab.sim.config import TrainingPhysicsCfg
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.tracking import env as tracking
 from mjlab.tasks.tracking import terms
@@ -8,6 +10,17 @@ from mjlab.tasks.tracking.env import TrackingCfg
 
 LIMBS = (*G1.foot_bodies, "left_wrist_yaw_link", "right_wrist_yaw_link")
 """Bodies whose height error relative to the clip ends an episode."""
+
+
+PREVIEW = (10, 20, 35, 50)
+"""Frames that the policy of many clips observes in advance, in steps of 20 ms."""
+
+
+def coarse_simulation() -> SimulationCfg:
+    """Return the physics of tracking, with steps of 10 ms for training."""
+    sim = tracking.simulation()
+    sim.training = TrainingPhysicsCfg(decimation=2)
+    return sim
 
 
 class TrackingG1Cfg(TrackingCfg):
@@ -32,6 +45,12 @@ class TrackingG1NoStateEstimationCfg(TrackingG1Cfg):
 
 
 class TrackingG1ClipsCfg(TrackingG1Cfg):
-    """Unitree G1 tracks many clips with one policy."""
+    """Unitree G1 tracks many clips with one policy, which observes the next second.
 
-    commands = terms.commands(G1, (G1_CLIPS,))
+    Pushes and initial velocity errors are half as large as for one clip.
+    """
+
+    sim = coarse_simulation()
+    commands = terms.commands(G1, (G1_CLIPS,), disturbance=0.5)
+    events = {**terms.events(G1, disturbance=0.5)}
+    observations = {**terms.observations(preview=PREVIEW)}

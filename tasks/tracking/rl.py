@@ -1,6 +1,7 @@
 """Learner settings of motion tracking."""
 
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
+from mjlab.tasks.tracking.symmetry import G1TrackingModelCfg
 
 HIDDEN_DIMS = (512, 256, 128)
 
@@ -43,3 +44,22 @@ def tracking_rl_on_cpu() -> PpoAgentCfg:
         init_std=0.5,
         entropy_coef=0.001,
     )
+
+
+def clips_rl_on_cpu() -> PpoAgentCfg:
+    """Return settings for many clips on a CPU, with equivariant networks."""
+    agent = tracking_rl_on_cpu()
+    agent.max_iterations = 2000
+    agent.actor = G1TrackingModelCfg(
+        hidden_dims=(384, 192, 96),
+        obs_normalization=True,
+        distribution_cfg=GaussianCfg(init_std=0.5),
+        tied=True,
+        output_gain=0.1,
+    )
+    agent.critic = G1TrackingModelCfg(
+        hidden_dims=(256, 128, 64), obs_normalization=True, tied=True
+    )
+    agent.algorithm.desired_kl = 0.02
+    agent.average_decay = 0.98
+    return agent

@@ -38,7 +38,14 @@ _KICK = {
 """Ranges of pushes, and of initial velocity errors, m/s and rad/s."""
 
 
-def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]:
+def kicks(share: float = 1.0) -> dict[str, tuple[float, float]]:
+    """Return ranges of velocity changes, a share of the published ones."""
+    return {axis: (share * low, share * high) for axis, (low, high) in _KICK.items()}
+
+
+def commands(
+    robot: Robot, clips: tuple[Path, ...], *, disturbance: float = 1.0
+) -> dict[str, CommandTermCfg]:
     """Return the motion command, with adaptive sampling of start frames.
 
     Frames before failures are sampled more often.
@@ -46,6 +53,7 @@ def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]
     Args:
         robot: The robot.
         clips: Motion files, and folders of motion files.
+        disturbance: Initial velocity errors, as a share of the published ones.
     """
     return {
         COMMAND: motion.MotionCommandCfg(
@@ -61,24 +69,33 @@ def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]
                 "pitch": (-0.1, 0.1),
                 "yaw": (-0.2, 0.2),
             },
-            velocity_range=dict(_KICK),
+            velocity_range=kicks(disturbance),
             joint_range=(-0.1, 0.1),
             debug_vis=True,
         )
     }
 
 
-def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroupCfg]:
+def observations(
+    *, state_estimation: bool = True, preview: tuple[int, ...] = ()
+) -> dict[str, ObservationGroupCfg]:
     """Return noisy actor observations, and noise-free critic ones with body poses.
 
     Args:
         state_estimation: Include position and linear velocity, which most robots cannot
             measure.
+        preview: Later frames of the clip to observe, as numbers of control steps.
     """
     seen = {
         "command": ObservationTermCfg(
             func=motion.mdp.motion_reference, params=_COMMANDED
         ),
+    }
+    if preview:
+        seen["preview"] = ObservationTermCfg(
+            func=motion.mdp.motion_preview, params=_COMMANDED | {"frames": preview}
+        )
+    seen |= {
         "motion_anchor_pos_b": ObservationTermCfg(
             func=motion.mdp.motion_anchor_pos_b, params=_COMMANDED, noise=_noise(0.25)
         ),
@@ -206,14 +223,19 @@ def terminations(limbs: tuple[str, ...]) -> dict[str, TerminationTermCfg]:
     }
 
 
-def events(robot: Robot) -> dict[str, EventTermCfg]:
-    """Return events: pushes, and domain randomisation of the robot."""
+def events(robot: Robot, *, disturbance: float = 1.0) -> dict[str, EventTermCfg]:
+    """Return events: pushes, and domain randomisation of the robot.
+
+    Args:
+        robot: The robot.
+        disturbance: Pushes, as a share of the published ones.
+    """
     return {
         "push_robot": EventTermCfg(
             func=mdp.push_by_setting_velocity,
             mode="interval",
             interval_range_s=(1.0, 3.0),
-            params={"velocity_range": dict(_KICK)},
+            params={"velocity_range": kicks(disturbance)},
         ),
         "base_com": EventTermCfg(
             func=mdp.randomize.body_com_offset,

@@ -4,7 +4,7 @@ Each term name has a mirror rule, which applies in every group; the columns foll
 the names of joints, feet and rays of the term.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -152,11 +152,22 @@ def _action_columns(
 class Reflection:
     """Mirror images of an environment's observations and actions."""
 
-    def __init__(self, env: ManagerBasedRlEnv, mirror: Mirror) -> None:
-        """Compute the mirrored columns of all concatenated groups without images."""
+    def __init__(
+        self,
+        env: ManagerBasedRlEnv,
+        mirror: Mirror,
+        rules: Mapping[str, Rule] = RULES,
+    ) -> None:
+        """Compute the mirrored columns of all concatenated groups without images.
+
+        Args:
+            env: The environment.
+            mirror: Mirror of the robot.
+            rules: Mirror rules of observation terms, by name.
+        """
         manager = env.observation_manager
         groups = {
-            group: self._group(env, mirror, group, terms)
+            group: self._group(env, mirror, rules, group, terms)
             for group, terms in manager.active_terms.items()
             if _is_flat(manager.group_obs_dim[group])
         }
@@ -185,17 +196,21 @@ class Reflection:
 
     @staticmethod
     def _group(
-        env: ManagerBasedRlEnv, mirror: Mirror, group: str, terms: list[str]
+        env: ManagerBasedRlEnv,
+        mirror: Mirror,
+        rules: Mapping[str, Rule],
+        group: str,
+        terms: list[str],
     ) -> SignedColumns:
         columns = SignedColumns([], [])
         slots = env.observation_manager.groups[group].slots
         for name, slot in zip(terms, slots, strict=True):
             label = f"Observation term '{group}/{name}'"
-            if name not in RULES:
-                hint = suggest(name, list(RULES))
+            if name not in rules:
+                hint = suggest(name, list(rules))
                 raise SymmetryError(f"{label} has no mirror image. {hint}")
             term = env.observation_manager.term(f"{group}/{name}")
-            found = RULES[name](env, mirror, term)
+            found = rules[name](env, mirror, term)
             times = max(slot.history, 1)
             if slot.output_shape != (times * len(found.places),):
                 raise SymmetryError(

@@ -58,15 +58,18 @@ def make_clip(
     name: str,
     robot: MotionRobot,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    describe: Callable[[Sketch], None] | None = None,
 ) -> Motion:
     """Compute the motion of a clip from its keyframes.
 
     Args:
-        name: One of `SKETCHES`.
+        name: One of `SKETCHES`, or another name with `describe`.
         robot: The G1.
         progress: Called with the number of finished frames and their total.
+        describe: Function that describes the keyframes. None uses that of `SKETCHES`.
     """
-    describe = SKETCHES[name]
+    describe = describe or SKETCHES[name]
     sketch = Sketch(sketch_robot())
     describe(sketch)
     qpos, stands = sketch.solve(FPS, progress)
@@ -77,7 +80,7 @@ def make_clip(
         source="synthetic: key poses and layered least squares, no recording of anyone",
         licence="Apache-2.0",
         authors=("the authors of mjlab-fused",),
-        log=(f"described by mjlab.motion.tools.clips.g1: {name}",),
+        log=(f"described by {describe.__module__}: {name}",),
         loops=True,
     )
     return Motion.from_root(

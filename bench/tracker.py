@@ -1,0 +1,147 @@
+"""Tracking errors of a G1 policy on the shipped clips and on clips it never saw.
+
+    python bench/tracker.py Tracking-G1-Clips --episodes 20
+
+Each episode starts at the first frame of a clip. "quiet" has no noise, pushes or
+randomisation; "as trained" has those of the task. An episode succeeds if it reaches the
+end of the clip without a termination by tracking error. Errors are means over the
+frames before the end of the episode and over the tracked bodies:
+
+- global: position error in the world, mm
+- local: position error after aligning heading and horizontal position, mm
+- velocity, acceleration: errors of the first and second differences of the positions,
+  mm per frame of 20 ms and per frame squared
+"""
+
+import argparse
+import copy
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+import torch
+
+from bench.held_out_clips import nearest_clip, write_clips
+from bench.record import save
+from mjlab.envs import ManagerBasedRlEnv, Rollout
+from mjlab.motion.command import MotionCommand
+from mjlab.motion.files import load_motion
+from mjlab.motion.poses import reanchored
+from mjlab.rl import load_policy
+from mjlab.runs import find
+from mjlab.tasks.tracking.clips import G1_CLIPS
+
+SEED = 11
+
+FIGURES: tuple[str, ...] = ("success", "global", "local", "velocity", "acceleration")
+
+
+def main() -> None:
+    """Measure each clip, print a table and save it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("place", help="a task, a run's folder or checkpoint")
+    parser.add_argument("--episodes", type=int, default=20)
+    parser.add_argument("--clips", type=Path, nargs="*", help="more motion files")
+    parser.add_argument("--held-out", type=Path, default=Path("held_out"))
+    parser.add_argument("--name", default="tracker", help="name of the results file")
+    args = parser.parse_args()
+    at = find(args.place)
+    configs, checkpoint = at.run.configs(), at.choose_checkpoint()
+    shipped = sorted(G1_CLIPS.glob("*.npz"))
+    sets = {"training": shipped, "held out": write_clips(args.held_out)}
+    if args.clips:
+        sets["other"] = args.clips
+    known = [load_motion(path) for path in shipped]
+    head = "".join(f"{name:>13}" for name in FIGURES)
+    print(f"{'':10}{'':18}{'':12}{head}")
+    found = []
+    for kind, paths in sets.items():
+        for path in paths:
+            motion = load_motion(path)
+            others = [other for other in known if other.name != motion.name]
+            nearest, distance = nearest_clip(motion, others)
+            row: dict[str, Any] = {
+                "clip": path.stem,
+                "set": kind,
+                "nearest": nearest,
+                "distance": round(distance, 3),
+            }
+            for condition in ("quiet", "as trained"):
+                errors = measure(path, condition, configs, checkpoint, args.episodes)
+                row[condition] = errors
+                cells = "".join(f"{errors[name]:13.2f}" for name in FIGURES)
+                print(f"{kind:10}{path.stem:18}{condition:12}{cells}", flush=True)
+            found.append(row)
+    for kind in sets:
+        for condition in ("quiet", "as trained"):
+            good = sum(
+                row[condition]["success"] > 0.5 for row in found if row["set"] == kind
+            )
+            print(f"{kind}, {condition}: {good} of {len(sets[kind])} clips succeed")
+    about = {"run": at.run.info() | {"checkpoint": checkpoint.name}, "seed": SEED}
+    print(f"saved {save(args.name, about | {'clips': found})}")
+
+
+def measure(
+    clip: Path, condition: str, configs: dict[str, Any], checkpoint: Path, episodes: int
+) -> dict[str, float]:
+    """Return success rate and mean errors on one clip."""
+    cfg = copy.deepcopy(configs["env"])
+    if condition == "quiet":
+        cfg = cfg.play()
+        cfg.events = {}
+    command = cfg.commands["motion"]
+    command.clips, command.sampling, command.weights = (clip,), "start", {}
+    cfg.episode_length_s = 1e9
+    cfg.seed, cfg.scene.num_envs = SEED, episodes
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    policy = load_policy(checkpoint, env, configs["agent"])
+    with torch_threads(1):
+        return _errors(Rollout(env, policy, seed=SEED))
+
+
+def _errors(rollout: Rollout) -> dict[str, float]:
+    env = rollout.env
+    command = env.command_manager.term("motion")
+    assert isinstance(command, MotionCommand)
+    rollout.policy.reset()
+    success = torch.zeros(env.num_envs, dtype=torch.bool)
+    sums = dict.fromkeys(FIGURES[1:], 0.0)
+    counts = dict.fromkeys(FIGURES[1:], 0)
+    past: list[torch.Tensor] = []
+    for _ in range(int(command.table.lengths[0]) + 1):
+        # The command advances in the step, so the reference is read before.
+        anchor = (command.anchor_pos_w.clone(), command.anchor_quat_w.clone())
+        bodies = (command.body_pos_w.clone(), command.body_quat_w.clone())
+        stepped = rollout.step()
+        success |= env.outcome_manager.now("success") & stepped
+        # Worlds whose episode has ended already start the next one.
+        alive = rollout.running
+        robot = (command.robot_anchor_pos_w, command.robot_anchor_quat_w)
+        place = command.robot_bodies("body_pos_w")
+        past = [*past[-2:], place - bodies[0]]
+        errors = {
+            "global": past[-1],
+            "local": place - reanchored(robot, anchor, bodies)[0],
+        }
+        if len(past) > 1:
+            errors["velocity"] = past[-1] - past[-2]
+        if len(past) > 2:
+            errors["acceleration"] = past[-1] - 2.0 * past[-2] + past[-3]
+        for name, error in errors.items():
+            sums[name] += 1000.0 * float(error.norm(dim=-1)[alive].sum())
+            counts[name] += int(alive.sum()) * error.shape[1]
+        if not alive.any():
+            break
+    means = {name: total / max(counts[name], 1) for name, total in sums.items()}
+    return {"success": float(success.double().mean()), **means}
+
+
+if __name__ == "__main__":
+    main()
