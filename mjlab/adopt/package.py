@@ -86,7 +86,7 @@ def _imports(biped: bool, mirrored: bool) -> str:
         lines.append("from mjlab.tasks.robots.robot import Mirror")
     lines.append("from mjlab.tasks.velocity import walk")
     if mirrored:
-        lines.append("from mjlab.tasks.velocity.symmetry import EquivariantModelCfg")
+        lines.append("from mjlab.tasks.robots.symmetry import EquivariantModelCfg")
     return "\n".join(lines)
 
 

@@ -47,7 +47,11 @@ def tracking_rl_on_cpu() -> PpoAgentCfg:
 
 
 def clips_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for many clips on a CPU, with equivariant networks."""
+    """Return settings for many clips on a CPU, with equivariant networks.
+
+    The learning rate is fixed. The adaptive schedule decreased it to its minimum of
+    1e-5 in most iterations, and learning was slow.
+    """
     agent = tracking_rl_on_cpu()
     agent.max_iterations = 2000
     agent.actor = G1TrackingModelCfg(
@@ -60,6 +64,7 @@ def clips_rl_on_cpu() -> PpoAgentCfg:
     agent.critic = G1TrackingModelCfg(
         hidden_dims=(256, 128, 64), obs_normalization=True, tied=True
     )
-    agent.algorithm.desired_kl = 0.02
+    agent.algorithm.schedule = "fixed"
+    agent.algorithm.learning_rate = 2e-4
     agent.average_decay = 0.98
     return agent

@@ -8,7 +8,7 @@ from mjlab.motion.command import MotionCommand, motion_command
 from mjlab.rl.models.equivariant import SignedColumns
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.robots.robot import Mirror
-from mjlab.tasks.velocity.symmetry import RULES, EquivariantModelCfg, Reflection, Rule
+from mjlab.tasks.robots.symmetry import RULES, EquivariantModelCfg, Reflection, Rule
 
 PLACE = (1.0, -1.0, 1.0)
 """Signs of a position."""

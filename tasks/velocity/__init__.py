@@ -3,6 +3,16 @@
 from pathlib import Path
 
 from mjlab.registry import OnCpu, Task
+from mjlab.tasks.robots.symmetry import (
+    G1EquivariantModelCfg as G1EquivariantModelCfg,
+)
+from mjlab.tasks.robots.symmetry import G1SymmetryCfg as G1SymmetryCfg
+from mjlab.tasks.robots.symmetry import (
+    Go1EquivariantModelCfg as Go1EquivariantModelCfg,
+)
+from mjlab.tasks.robots.symmetry import Go1SymmetryCfg as Go1SymmetryCfg
+from mjlab.tasks.robots.symmetry import mirror_g1 as mirror_g1
+from mjlab.tasks.robots.symmetry import mirror_go1 as mirror_go1
 from mjlab.tasks.velocity.env import VelocityCfg as VelocityCfg
 from mjlab.tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
 from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
@@ -29,16 +39,6 @@ from mjlab.tasks.velocity.rl import go1_flat_rl as go1_flat_rl
 from mjlab.tasks.velocity.rl import go1_rl as go1_rl
 from mjlab.tasks.velocity.rl import go1_rough_rl_on_cpu as go1_rough_rl_on_cpu
 from mjlab.tasks.velocity.rl import mirrored_rl_on_cpu as mirrored_rl_on_cpu
-from mjlab.tasks.velocity.symmetry import (
-    G1EquivariantModelCfg as G1EquivariantModelCfg,
-)
-from mjlab.tasks.velocity.symmetry import G1SymmetryCfg as G1SymmetryCfg
-from mjlab.tasks.velocity.symmetry import (
-    Go1EquivariantModelCfg as Go1EquivariantModelCfg,
-)
-from mjlab.tasks.velocity.symmetry import Go1SymmetryCfg as Go1SymmetryCfg
-from mjlab.tasks.velocity.symmetry import mirror_g1 as mirror_g1
-from mjlab.tasks.velocity.symmetry import mirror_go1 as mirror_go1
 from mjlab.tasks.velocity.terrains import NarrowBeamsCfg as NarrowBeamsCfg
 from mjlab.tasks.velocity.terrains import NestedRingsCfg as NestedRingsCfg
 from mjlab.tasks.velocity.terrains import RandomStairsCfg as RandomStairsCfg

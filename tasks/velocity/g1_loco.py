@@ -23,6 +23,7 @@ from mjlab.scene import SceneCfg
 from mjlab.settings import Config
 from mjlab.sim import SimulationCfg
 from mjlab.tasks.robots.g1 import G1, MIRROR, g1_cfg, knees_bent
+from mjlab.tasks.robots.symmetry import G1EquivariantModelCfg
 from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
@@ -46,7 +47,6 @@ from mjlab.tasks.velocity.punch import (
     supporting_hand_with_punches,
 )
 from mjlab.tasks.velocity.rl import mirrored_rl_on_cpu
-from mjlab.tasks.velocity.symmetry import G1EquivariantModelCfg
 from mjlab.tasks.velocity.targets import TargetCommandCfg
 from mjlab.tensors import UniformNoiseCfg
 

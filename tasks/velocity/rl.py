@@ -1,7 +1,7 @@
 """Learner settings of the velocity tasks."""
 
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
-from mjlab.tasks.velocity.symmetry import (
+from mjlab.tasks.robots.symmetry import (
     EquivariantModelCfg,
     G1EquivariantModelCfg,
     Go1EquivariantModelCfg,

@@ -30,6 +30,7 @@ from mjlab.sensor import ContactMatch
 from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.legged import LeggedRobot, step_height
 from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.robots.symmetry import EquivariantModelCfg
 from mjlab.tasks.velocity import biped, rl
 from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
@@ -38,7 +39,6 @@ from mjlab.tasks.velocity.biped import SUPPORT, WarmUpCfg, eased
 from mjlab.tasks.velocity.env import VelocityCfg
 from mjlab.tasks.velocity.gait import Clock, GaitActionCfg, JointGait, LegGait
 from mjlab.tasks.velocity.scene import FEET_CONTACT
-from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tensors import UniformNoiseCfg
 
 _ROOM = 0.75

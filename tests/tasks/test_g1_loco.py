@@ -16,10 +16,10 @@ from mjlab.exam.command import Reached, command_of, relative_target
 from mjlab.managers import SceneEntityCfg
 from mjlab.managers.term import TermError
 from mjlab.tasks.robots.g1 import MIRROR
+from mjlab.tasks.robots.symmetry import Reflection
 from mjlab.tasks.velocity import VelocityG1LocoCfg
 from mjlab.tasks.velocity.capture import capture_point_near_foot
 from mjlab.tasks.velocity.gait import gait_contact, gait_posture
-from mjlab.tasks.velocity.symmetry import Reflection
 
 WORLDS = 4
 EVERYWHERE = torch.ones(WORLDS, dtype=torch.bool)

@@ -9,9 +9,9 @@ from mjlab.motion import MotionRobot, load_motion
 from mjlab.motion.clips import load_clips
 from mjlab.rl import TrainingLoop
 from mjlab.tasks.robots.g1 import G1, MIRROR
+from mjlab.tasks.robots.symmetry import Reflection
 from mjlab.tasks.velocity import G1StyleCfg, VelocityG1StyleCfg, g1_style_rl
 from mjlab.tasks.velocity.clips import G1_HELD_OUT, G1_WALK
-from mjlab.tasks.velocity.symmetry import Reflection
 
 
 @pytest.fixture(scope="module")

@@ -27,11 +27,11 @@ from mjlab.rl.models.equivariant import (
 )
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.robots.legged import Foot
+from mjlab.tasks.robots.symmetry import Reflection
 from mjlab.tasks.velocity import VelocityG1FlatCfg, g1_flat_rl
 from mjlab.tasks.velocity import gait as gait_module
 from mjlab.tasks.velocity.gait import Clock, Gait, LegGait
 from mjlab.tasks.velocity.support import Hand
-from mjlab.tasks.velocity.symmetry import Reflection
 
 WORLDS = 4
 

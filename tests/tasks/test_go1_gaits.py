@@ -8,10 +8,10 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.tasks.robots.go1 import MIRROR
+from mjlab.tasks.robots.symmetry import Reflection
 from mjlab.tasks.velocity import VelocityGo1GaitsCfg, gait_choice
 from mjlab.tasks.velocity.go1 import TROT
 from mjlab.tasks.velocity.go1_gaits import GAITS
-from mjlab.tasks.velocity.symmetry import Reflection
 
 
 def make(worlds: int = 2, **gait: object) -> ManagerBasedRlEnv:

@@ -18,6 +18,12 @@ from mjlab.settings.change import Setting, apply
 from mjlab.tasks.robots.g1 import G1, G1_XML
 from mjlab.tasks.robots.go1 import GO1, GO1_XML
 from mjlab.tasks.robots.robot import Mirror, Robot
+from mjlab.tasks.robots.symmetry import (
+    G1SymmetryCfg,
+    Go1SymmetryCfg,
+    Reflection,
+    SymmetryError,
+)
 from mjlab.tasks.velocity import (
     VelocityCfg,
     VelocityG1Cfg,
@@ -28,12 +34,6 @@ from mjlab.tasks.velocity import (
 from mjlab.tasks.velocity.commands import TwistCommandCfg
 from mjlab.tasks.velocity.gait import GaitActionCfg
 from mjlab.tasks.velocity.rl import go1_rl
-from mjlab.tasks.velocity.symmetry import (
-    G1SymmetryCfg,
-    Go1SymmetryCfg,
-    Reflection,
-    SymmetryError,
-)
 from tests.tasks.mirrored_robots import symmetric, turned
 
 STEPS = 20

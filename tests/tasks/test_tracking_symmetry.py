@@ -11,11 +11,11 @@ from mjlab.motion.files import load_motion, save_motion
 from mjlab.motion.mirror import mirrored
 from mjlab.names import UnknownNameError
 from mjlab.tasks.robots.g1 import MIRROR
+from mjlab.tasks.robots.symmetry import Reflection
 from mjlab.tasks.tracking import TrackingG1ClipsCfg
 from mjlab.tasks.tracking.clips import G1_CLIPS
 from mjlab.tasks.tracking.g1 import PREVIEW
 from mjlab.tasks.tracking.symmetry import TRACKING_RULES
-from mjlab.tasks.velocity.symmetry import Reflection
 from mjlab.tensors.math import quat_mul, quat_rotate_inverse
 
 

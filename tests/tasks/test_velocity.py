@@ -17,6 +17,7 @@ from mjlab.sim import Stage
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.robots.symmetry import EquivariantModelCfg
 from mjlab.tasks.velocity import (
     VelocityCfg,
     VelocityG1Cfg,
@@ -25,7 +26,6 @@ from mjlab.tasks.velocity import (
     g1_rewards,
 )
 from mjlab.tasks.velocity.commands import TwistCommandCfg
-from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tasks.velocity.terms import commands, rewards
 
 TASKS = ("Velocity-G1", "Velocity-G1-Flat", "Velocity-Go1", "Velocity-Go1-Flat")

@@ -1,4 +1,4 @@
-"""Mirror symmetry of the velocity tasks, for RSL-RL's data augmentation and networks.
+"""Mirror symmetry of robots, for RSL-RL's data augmentation and networks.
 
 Each term name has a mirror rule, which applies in every group; the columns follow from
 the names of joints, feet and rays of the term.
