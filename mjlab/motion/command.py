@@ -207,6 +207,7 @@ class MotionCommand(CommandTerm):
         shape = (env.num_envs, self._compared + 1, 2, 3)
         self._axes = torch.eye(3, device=env.device)[:2].expand(shape)
         self._known: dict[str, Any] = {}
+        self._later: dict[tuple[int, ...], torch.Tensor] = {}
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
         """Return a result, cached until the robot state or the reference changes.
@@ -310,8 +311,11 @@ class MotionCommand(CommandTerm):
         return self.once(f"preview {frames}", lambda: self._look_ahead(frames))
 
     def _look_ahead(self, frames: Sequence[int]) -> torch.Tensor:
-        later = torch.tensor(frames, device=self.row.device)
-        rows = self.row.unsqueeze(1) + later
+        key = tuple(frames)
+        if key not in self._later:
+            # Allocated once: a graph cannot record the copy from the host.
+            self._later[key] = torch.tensor(key, device=self.row.device)
+        rows = self.row.unsqueeze(1) + self._later[key]
         rows = torch.minimum(rows, self._row_ends[self.row].unsqueeze(1))
         joint_pos, _, *bodies = self.table.rows[rows].split(self.table.widths, dim=2)
         place, quat = (
@@ -320,7 +324,7 @@ class MotionCommand(CommandTerm):
         )
         if self._is_spread:
             place = place + self._env.scene.spawn_origins.unsqueeze(1)
-        axes = torch.eye(3, device=place.device)[:2].expand(*place.shape[:2], 2, 3)
+        axes = self._axes[:, :1].expand(-1, place.shape[1], -1, -1)
         anchor = (self.anchor_pos_w, self.anchor_quat_w)
         seen = seen_from(anchor, (place, quat), axes)
         return torch.cat((joint_pos, *seen), dim=2).flatten(1)
