@@ -1,4 +1,4 @@
-"""Ten clips of the G1 that no training reads, of other families than the shipped ones.
+"""Ten held-out motion clips of the G1, of other kinds than the training clips.
 
     python bench/held_out_clips.py held_out/
 
@@ -221,7 +221,7 @@ def pick_up(m: Sketch) -> None:
 
 
 def diagonal_steps(m: Sketch) -> None:
-    """Step forward to the left and to the right, and back the same way."""
+    """Step diagonally forward and backward, to the left and then to the right."""
     m.hold(1.0)
     m.move(0.8, height=-0.05)
     for first, second, left in ((LEFT, RIGHT, 0.08), (RIGHT, LEFT, -0.08)):

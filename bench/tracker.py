@@ -1,11 +1,11 @@
-"""Tracking errors of a G1 policy on the shipped clips and on clips it never saw.
+"""Tracking errors of a G1 policy on training clips and held-out clips.
 
     python bench/tracker.py Tracking-G1-Clips --episodes 20
 
-Each episode starts at the first frame of a clip. "quiet" has no noise, pushes or
-randomisation; "as trained" has those of the task. An episode succeeds if it reaches the
-end of the clip without a termination by tracking error. Errors are means over the
-frames before the end of the episode and over the tracked bodies:
+Each episode starts at the first frame of a clip. Noise, pushes and randomisation are
+disabled ("quiet") or enabled ("as trained"). An episode succeeds if no tracking error
+terminates it before the end of the clip. Errors are means over tracked bodies and over
+all frames of the first episode of each world:
 
 - global: position error in the world, mm
 - local: position error after aligning heading and horizontal position, mm

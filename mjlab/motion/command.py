@@ -298,7 +298,7 @@ class MotionCommand(CommandTerm):
         return self.once("reanchored", self._reanchor)
 
     def preview(self, frames: Sequence[int]) -> torch.Tensor:
-        """Return later frames of the clip, shape (num_envs, (joints + 9) * frames).
+        """Return future reference frames, shape (num_envs, (joints + 9) * frames).
 
         For each frame: joint positions, rad, then position, m, and orientation of the
         anchor in the frame of the current reference anchor. Orientations are the first
@@ -306,7 +306,7 @@ class MotionCommand(CommandTerm):
         last frame is repeated.
 
         Args:
-            frames: Numbers of frames after the target frame of the current step.
+            frames: Offsets from the target frame of the current step.
         """
         return self.once(f"preview {frames}", lambda: self._look_ahead(frames))
 

@@ -31,7 +31,7 @@ def motion_reference(env: ManagedEnv, command_name: str) -> torch.Tensor:
 def motion_preview(
     env: ManagedEnv, command_name: str, frames: Sequence[int]
 ) -> torch.Tensor:
-    """Later frames of the clip: joint positions, and pose of the anchor.
+    """Future reference frames: joint positions, and pose of the anchor.
 
     Shape (num_envs, (joints + 9) * frames); see `MotionCommand.preview`.
     """

@@ -33,14 +33,19 @@ class SymmetryError(ValueError):
 Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], SignedColumns]
 
 
-def _signs(*signs: float) -> Rule:
+def sign_columns(*signs: float) -> SignedColumns:
+    """Return columns that only change their signs."""
+    return SignedColumns(list(range(len(signs))), list(signs))
+
+
+def sign_rule(*signs: float) -> Rule:
     """Return a rule that only changes signs."""
-    columns = SignedColumns(list(range(len(signs))), list(signs))
+    columns = sign_columns(*signs)
     return lambda env, mirror, term: columns
 
 
 def _joints(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
-    return _joint_columns(mirror, term.params["asset_cfg"].names("joint"))
+    return joint_columns(mirror, term.params["asset_cfg"].names("joint"))
 
 
 def _actions(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
@@ -101,19 +106,19 @@ def _ray_cfg(env: ManagerBasedRlEnv, name: str) -> RayCastSensorCfg:
 
 
 RULES: dict[str, Rule] = {
-    "base_lin_vel": _signs(1.0, -1.0, 1.0),
-    "base_ang_vel": _signs(-1.0, 1.0, -1.0),
-    "projected_gravity": _signs(1.0, -1.0, 1.0),
+    "base_lin_vel": sign_rule(1.0, -1.0, 1.0),
+    "base_ang_vel": sign_rule(-1.0, 1.0, -1.0),
+    "projected_gravity": sign_rule(1.0, -1.0, 1.0),
     "joint_pos": _joints,
     "joint_vel": _joints,
     "actions": _actions,
-    "command": _signs(1.0, -1.0, -1.0),
+    "command": sign_rule(1.0, -1.0, -1.0),
     "height_scan": _rays,
-    "gait_clock": _signs(-1.0, -1.0),
+    "gait_clock": sign_rule(-1.0, -1.0),
     "foot_clocks": _foot_clocks,
-    "base_height": _signs(1.0),
-    "support": _signs(1.0),
-    "punch": _signs(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0),
+    "base_height": sign_rule(1.0),
+    "support": sign_rule(1.0),
+    "punch": sign_rule(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0),
     "foot_height": _foot_sites,
     "foot_air_time": _feet,
     "foot_contact": _feet,
@@ -122,7 +127,8 @@ RULES: dict[str, Rule] = {
 """Mirror rules of observation terms, by name."""
 
 
-def _joint_columns(mirror: Mirror, joints: list[str]) -> SignedColumns:
+def joint_columns(mirror: Mirror, joints: list[str]) -> SignedColumns:
+    """Return the mirrored columns of one value per joint."""
     return SignedColumns(mirror.permutation(joints), mirror.joint_signs(joints))
 
 
@@ -145,7 +151,7 @@ def _action_columns(
                 f"Action term {name!r} does not have one number per joint, so its "
                 "mirror image is unknown."
             )
-        columns = columns.then(_joint_columns(mirror, joints))
+        columns = columns.then(joint_columns(mirror, joints))
     return columns
 
 
@@ -158,7 +164,7 @@ class Reflection:
         mirror: Mirror,
         rules: Mapping[str, Rule] = RULES,
     ) -> None:
-        """Compute the mirrored columns of all concatenated groups without images.
+        """Compute the mirrored columns of all 1D observation groups.
 
         Args:
             env: The environment.

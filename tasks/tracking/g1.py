@@ -13,7 +13,8 @@ LIMBS = (*G1.foot_bodies, "left_wrist_yaw_link", "right_wrist_yaw_link")
 
 
 PREVIEW = (10, 20, 35, 50)
-"""Frames that the policy of many clips observes in advance, in steps of 20 ms."""
+"""Offsets of the future reference frames that the policy observes, in control steps
+of 20 ms."""
 
 
 def coarse_simulation() -> SimulationCfg:
@@ -45,9 +46,10 @@ class TrackingG1NoStateEstimationCfg(TrackingG1Cfg):
 
 
 class TrackingG1ClipsCfg(TrackingG1Cfg):
-    """Unitree G1 tracks many clips with one policy, which observes the next second.
+    """Unitree G1 tracks many clips with one policy.
 
-    Pushes and initial velocity errors are half as large as for one clip.
+    The policy also observes reference frames up to 1 s ahead. Pushes and initial
+    velocity errors are half as large as for one clip.
     """
 
     sim = coarse_simulation()

@@ -8,7 +8,15 @@ from mjlab.motion.command import MotionCommand, motion_command
 from mjlab.rl.models.equivariant import SignedColumns
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.robots.robot import Mirror
-from mjlab.tasks.robots.symmetry import RULES, EquivariantModelCfg, Reflection, Rule
+from mjlab.tasks.robots.symmetry import (
+    RULES,
+    EquivariantModelCfg,
+    Reflection,
+    Rule,
+    joint_columns,
+    sign_columns,
+    sign_rule,
+)
 
 PLACE = (1.0, -1.0, 1.0)
 """Signs of a position."""
@@ -23,12 +31,7 @@ def _command(env: ManagerBasedRlEnv, term: BoundTerm) -> MotionCommand:
 
 
 def _joints(mirror: Mirror, command: MotionCommand) -> SignedColumns:
-    names = command.entity.joint_names
-    return SignedColumns(mirror.permutation(names), mirror.joint_signs(names))
-
-
-def _plain(*signs: float) -> SignedColumns:
-    return SignedColumns(list(range(len(signs))), list(signs))
+    return joint_columns(mirror, command.entity.joint_names)
 
 
 def _reference(
@@ -40,7 +43,7 @@ def _reference(
 
 def _preview(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
     joints = _joints(mirror, _command(env, term))
-    frame = joints.then(_plain(*PLACE, *ORIENTATION))
+    frame = joints.then(sign_columns(*PLACE, *ORIENTATION))
     whole = SignedColumns([], [])
     for _ in term.params["frames"]:
         whole = whole.then(frame)
@@ -62,8 +65,8 @@ def _bodies(*signs: float) -> Rule:
 TRACKING_RULES: dict[str, Rule] = RULES | {
     "command": _reference,
     "preview": _preview,
-    "motion_anchor_pos_b": lambda env, mirror, term: _plain(*PLACE),
-    "motion_anchor_ori_b": lambda env, mirror, term: _plain(*ORIENTATION),
+    "motion_anchor_pos_b": sign_rule(*PLACE),
+    "motion_anchor_ori_b": sign_rule(*ORIENTATION),
     "body_pos": _bodies(*PLACE),
     "body_ori": _bodies(*ORIENTATION),
 }

@@ -39,7 +39,7 @@ _KICK = {
 
 
 def kicks(share: float = 1.0) -> dict[str, tuple[float, float]]:
-    """Return ranges of velocity changes, a share of the published ones."""
+    """Return ranges of velocity changes, as a fraction of BeyondMimic's."""
     return {axis: (share * low, share * high) for axis, (low, high) in _KICK.items()}
 
 
@@ -53,7 +53,7 @@ def commands(
     Args:
         robot: The robot.
         clips: Motion files, and folders of motion files.
-        disturbance: Initial velocity errors, as a share of the published ones.
+        disturbance: Initial velocity errors, as a fraction of BeyondMimic's.
     """
     return {
         COMMAND: motion.MotionCommandCfg(
@@ -84,7 +84,7 @@ def observations(
     Args:
         state_estimation: Include position and linear velocity, which most robots cannot
             measure.
-        preview: Later frames of the clip to observe, as numbers of control steps.
+        preview: Offsets of future reference frames to observe, in control steps.
     """
     seen = {
         "command": ObservationTermCfg(
@@ -228,7 +228,7 @@ def events(robot: Robot, *, disturbance: float = 1.0) -> dict[str, EventTermCfg]
 
     Args:
         robot: The robot.
-        disturbance: Pushes, as a share of the published ones.
+        disturbance: Pushes, as a fraction of BeyondMimic's.
     """
     return {
         "push_robot": EventTermCfg(

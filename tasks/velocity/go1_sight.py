@@ -44,11 +44,9 @@ IMAGES = 12
 """Number of images that the policy observes. At 0.6 m/s, the robot walks 0.66 m from
 the first to the last, as far as from the nearest visible point to its hind feet."""
 
-
 MOMENTS, MOMENT_STRIDE = 20, 3
-"""Number of past velocities and gravity vectors that the policy observes, and control
-steps between them. They cover the time of the images, because the same point of the
-ground is in another place of each image."""
+"""History length of velocity and gravity, and control steps between its values. It
+covers the image history, because the camera moves between two images."""
 
 
 def eye() -> CameraSensorCfg:
@@ -86,10 +84,10 @@ def sight_scene() -> SceneCfg:
 def sight_observations() -> dict[str, ObservationGroupCfg | None]:
     """Return the observations of the student and of the teacher.
 
-    The teacher observes the groups "actor", "scan" and "clock", in the order of its
-    training. The student observes the same noisy values, with images instead of the
-    scan. With a noise-free teacher, most of the imitation loss would come from noise,
-    and the student would ignore the images.
+    The teacher observes the groups "actor", "scan" and "clock", concatenated as in its
+    training. The student's observations have the same noise samples. With a noise-free
+    teacher, the imitation loss consists mostly of noise, and the student ignores the
+    images.
 
     The images have a delay of 20 to 80 ms, noise of 2% of the depth, and holes in 5%
     of the image.

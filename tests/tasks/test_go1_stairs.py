@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -179,7 +180,15 @@ def test_student_learns_the_actions_of_the_teacher_in_a_minute() -> None:
     cfg = go1_sight_rl()
     cfg.max_iterations, cfg.evaluation.every = 12, 0
     cfg.algorithm.num_updates_per_iteration = 50  # type: ignore[union-attr]
-    loop = TrainingLoop(make(VelocityGo1SightCfg(), 96), cfg)
+    rows: list[Mapping[str, float]] = []
+
+    class Rows:
+        def write(self, iteration: int, figures: Mapping[str, float]) -> None:
+            rows.append(figures)
+
+        def close(self, *, failed: bool = False) -> None: ...
+
+    loop = TrainingLoop(make(VelocityGo1SightCfg(), 96), cfg, writers=[Rows()])
     algorithm: Any = loop.learner.algorithm
     untrained = copy.deepcopy(algorithm.student)
     loop.run()
@@ -193,6 +202,8 @@ def test_student_learns_the_actions_of_the_teacher_in_a_minute() -> None:
             error = network.estimation_error(seen, network.estimate(seen))
             estimates.append(float(error))
     loop.env.close()
+    lengths = [row["Train/mean_episode_length"] for row in rows]
+    assert lengths[-1] > 2 * lengths[1]
     # Measured ratios: 0.64 and 0.62.
     assert actions[1] < 0.8 * actions[0]
     assert estimates[1] < 0.8 * estimates[0]

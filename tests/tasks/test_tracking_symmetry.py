@@ -33,7 +33,7 @@ def pair(folder: Path) -> tuple[ManagerBasedRlEnv, MotionCommand]:
 
 
 def begin(env: ManagerBasedRlEnv, command: MotionCommand, frame: int) -> None:
-    """Start both worlds at the same frame of their clips."""
+    """Set both worlds to the same frame of the clip and of its mirror image."""
     for world in range(2):
         mask = torch.tensor([world == 0, world == 1])
         clip = command.table.names.index(("kick", "kick_mirrored")[world])

@@ -220,7 +220,7 @@ class SpatialCnnModelCfg(CnnModelCfg):
 
 
 class EstimatingModelCfg(CnnModelCfg):
-    """A student of the teacher's policy, with an estimate of one observation group.
+    """Student that estimates one observation group and applies the teacher's policy.
 
     The fields of `CnnModelCfg` describe the estimator, which needs no distribution.
     """
@@ -231,8 +231,8 @@ class EstimatingModelCfg(CnnModelCfg):
     """Observation group of the teacher that the student estimates."""
 
     policy: MlpModelCfg = MlpModelCfg()
-    """The teacher's network; training starts with its weights and does not change them.
-    Its distribution is the student's exploration noise."""
+    """The teacher's network, with frozen weights. Its distribution is the exploration
+    noise of the student."""
 
     def bound(self, env: "ManagerBasedRlEnv") -> dict[str, Any]:
         """Return the size of the estimated group."""

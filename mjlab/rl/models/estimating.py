@@ -1,7 +1,7 @@
-"""A trained policy that observes an estimate instead of a privileged observation.
+"""Student network: an estimator of a privileged observation, and a fixed policy.
 
-The structure is that of "rapid motor adaptation" (Kumar et al. 2021). Here the estimate
-is an observation, so its error is a second loss.
+As in "rapid motor adaptation" (Kumar et al. 2021), the policy is trained with the
+privileged observation, and the estimator replaces it. The estimation error is a loss.
 """
 
 from typing import Any
@@ -15,11 +15,10 @@ from mjlab.rl.models.images import ImageModel
 
 
 class EstimatingModel(ImageModel):
-    """A student that consists of an estimator and of the teacher's policy.
+    """Estimates an observation group, and applies the teacher's policy to it.
 
-    The estimator outputs one observation group of the teacher, in the units of the
-    teacher's observation normalisation. The policy's weights are constant; call
-    `start_from` to copy them from the teacher.
+    The estimator outputs the group as normalised by the teacher. The policy's weights
+    are frozen; `start_from` copies them from the teacher.
     """
 
     def __init__(
@@ -38,7 +37,7 @@ class EstimatingModel(ImageModel):
 
         Args:
             obs: Observations by group.
-            obs_groups: Groups of each network. The policy observes those of "teacher".
+            obs_groups: Groups of each network. The policy uses the "teacher" entry.
             obs_set: Name of the estimator's set of groups.
             output_dim: Number of actions.
             estimated: Group to estimate.
@@ -110,7 +109,7 @@ class EstimatingModel(ImageModel):
 
 
 class _OnnxForm(nn.Module):
-    """The network as a function of concatenated observations and of images."""
+    """Export form with the inputs of RSL-RL: concatenated 1D observations, images."""
 
     def __init__(self, model: EstimatingModel, estimator: Any) -> None:
         super().__init__()

@@ -67,7 +67,7 @@ def make_clip(
         name: One of `SKETCHES`, or another name with `describe`.
         robot: The G1.
         progress: Called with the number of finished frames and their total.
-        describe: Function that describes the keyframes. None uses that of `SKETCHES`.
+        describe: Function that adds the keyframes; by default `SKETCHES[name]`.
     """
     describe = describe or SKETCHES[name]
     sketch = Sketch(sketch_robot())
