@@ -4,7 +4,7 @@ Each term name has a mirror rule, which applies in every group; the columns foll
 the names of joints, feet and rays of the term.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -127,7 +127,7 @@ RULES: dict[str, Rule] = {
 """Mirror rules of observation terms, by name."""
 
 
-def joint_columns(mirror: Mirror, joints: list[str]) -> SignedColumns:
+def joint_columns(mirror: Mirror, joints: Sequence[str]) -> SignedColumns:
     """Return the mirrored columns of one value per joint."""
     return SignedColumns(mirror.permutation(joints), mirror.joint_signs(joints))
 
