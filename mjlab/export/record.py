@@ -3,10 +3,8 @@
 Users of the file can replay these steps elsewhere and compare the results.
 """
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -20,13 +18,13 @@ from mjlab.export.leaves import Leaf
 from mjlab.export.muscles import MuscleController
 from mjlab.export.reader import ExportError
 from mjlab.export.runner.policy import digest_of, files_of, pack
+from mjlab.export.scene_file import packed_scene
 from mjlab.export.targets import ACTION, sent
 from mjlab.managers import BoundTerm, EventTermCfg
 from mjlab.managers.event import required_fields
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.sim.compile import apply_options
-from mjlab.spec import write_spec
 
 STEPS = 200
 """Maximum number of recorded control steps. Recording ends with the episode."""
@@ -215,15 +213,7 @@ def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
     """Pack the scene with its simulation options, without textures."""
     spec = load(cfg).built.spec.copy()
     apply_options(spec, cfg.sim.mujoco)
-    drop_inputs(spec)
-    for material in spec.materials:
-        material.textures = [""] * len(material.textures)
-    for texture in spec.textures:
-        spec.delete(texture)
-    spec.compile()
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_spec(spec, Path(folder) / "scene.zip", zip=True)
-        content = path.read_bytes()
+    content = packed_scene(spec)
     digest, lacks = digest_of(files_of(content)), None
     if len(content) > _MOST_BYTES:
         lacks = (
@@ -232,23 +222,3 @@ def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
         )
         content = b""
     return RecordedScene(pack(content), digest, lacks)
-
-
-def drop_inputs(spec: mujoco.MjSpec) -> None:
-    """Clear `ctrlspec` of actuators with one input, which does not affect physics.
-
-    MuJoCo before 4.0 cannot load models that set it.
-    """
-    for actuator in spec.actuators:
-        if int(actuator.ctrlspec) in _ONE_INPUT:
-            actuator.ctrlspec = 0
-
-
-_ONE_INPUT = frozenset(
-    int(kind)
-    for kind in (
-        mujoco.mjtCtrlInput.mjINPUT_POS,
-        mujoco.mjtCtrlInput.mjINPUT_VEL,
-        mujoco.mjtCtrlInput.mjINPUT_PRESSURE,
-    )
-)

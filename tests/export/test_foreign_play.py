@@ -11,6 +11,7 @@ from mjlab.cli.export import main
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, open_file
 from mjlab.export.foreign.robot_model import RobotModel, model_file
+from mjlab.export.web import write_page
 from mjlab.registry import load_task
 from tests.export.foreign_policies import MJLAB, write_network
 
@@ -51,6 +52,11 @@ def test_file_plays_in_a_task_with_the_gains_of_the_policy(tmp_path):
         # The policy's targets are in encoder coordinates.
         sent = (robot.data.targets.joint_pos + robot.data.encoder_bias)[0].numpy()
         np.testing.assert_allclose(sent, own, atol=1e-5)
+
+
+def test_file_runs_in_a_web_page(tmp_path):
+    page = write_page([ported(tmp_path)], tmp_path / "walk.html")
+    assert page.policies == ("go1",)
 
 
 def test_joints_in_another_order_than_the_task_are_refused(tmp_path):

@@ -37,9 +37,10 @@ from mjlab.export.runner.policy import (
     with_checksum,
 )
 from mjlab.export.runner.robot import MujocoRobot
+from mjlab.export.scene_file import packed_scene
 from mjlab.files import write_atomic, write_text
 from mjlab.provenance import versions
-from mjlab.spec import torque_limits, write_spec
+from mjlab.spec import torque_limits
 
 STEPS = 200
 """Number of recorded control steps."""
@@ -96,8 +97,7 @@ def described(
     """Return the contract, without recorded steps, and the packed metadata texts."""
     spec = scene_spec(interface, robot)
     model = spec.compile()
-    with tempfile.TemporaryDirectory(prefix="mjlab-port-") as folder:
-        scene = write_spec(spec, Path(folder) / "scene.zip", zip=True).read_bytes()
+    scene = packed_scene(spec)
     dt = physics_dt(interface)
     whole = {
         "format": FORMAT,

@@ -65,10 +65,6 @@ def scene_spec(interface: Interface, robot: RobotModel) -> mujoco.MjSpec:
     # this integrator.
     spec.option.iterations = max(spec.option.iterations, ITERATIONS)
     spec.option.ls_iterations = max(spec.option.ls_iterations, ITERATIONS)
-    for material in spec.materials:
-        material.textures = [""] * len(material.textures)
-    for texture in list(spec.textures):
-        spec.delete(texture)
     return spec
 
 

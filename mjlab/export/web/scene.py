@@ -1,8 +1,8 @@
 """Check that MuJoCo's WebAssembly build can load a scene.
 
 The build is MuJoCo 3.14, whose actuators have exactly one input. Export clears
-`ctrlspec` of actuators with one input (`mjlab.export.record.drop_inputs`). Actuators
-with several inputs have no equivalent.
+`ctrlspec` of actuators with one input (`mjlab.export.scene_file`). Actuators with
+several inputs have no equivalent.
 """
 
 import mujoco
