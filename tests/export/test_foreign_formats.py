@@ -62,6 +62,8 @@ def test_deploy_yaml_without_a_robot_numbers_the_motors(tmp_path):
     path = tmp_path / "policy.onnx"
     interface = read_policy(path, "isaaclab", [tmp_path / "deploy.yaml"], None)
     assert interface.joints == ("motor_2", "motor_0", "motor_3", "motor_1")
+    (assumed,) = interface.assumed
+    assert "pass their robot with --robot" in assumed
 
 
 def test_legged_gym_layout_follows_from_its_width(tmp_path, robot):
@@ -146,7 +148,7 @@ def test_env_yaml_is_compared_with_deploy_yaml(tmp_path, robot):
 
 
 BROKEN = {
-    "no map": ("joint_ids_map: [2, 0, 3, 1]", "", "with deploy.yaml"),
+    "no map": ("joint_ids_map: [2, 0, 3, 1]", "", "with one deploy.yaml"),
     "repeated motor": ("[2, 0, 3, 1]", "[2, 0, 3, 3]", "each motor from 0 to 3 once"),
     "text": ("step_dt: 0.02", "step_dt: fast", "step_dt is not numeric"),
     "infinite": ("step_dt: 0.02", "step_dt: .inf", "not finite"),

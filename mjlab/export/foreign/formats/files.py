@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mjlab.export.foreign.robot_model import RobotModel
 from mjlab.export.runner.policy import ContractError
 from mjlab.names import suggest
 
@@ -137,7 +138,7 @@ def source_of(term: str, where: str) -> Any:
     return SOURCES[term]
 
 
-def motor_names(robot: Any, count: int) -> tuple[str, ...]:
+def motor_names(robot: RobotModel | None, count: int) -> tuple[str, ...]:
     """Return joint names in motor order; numbered names if `robot` is None."""
     if robot is None:
         return tuple(f"{MOTOR}{index}" for index in range(count))
@@ -147,3 +148,15 @@ def motor_names(robot: Any, count: int) -> tuple[str, ...]:
             f"list {count}"
         )
     return robot.motors
+
+
+def motor_order(robot: RobotModel | None, given: str) -> str:
+    """Return the assumption about the order of the motors, for the report.
+
+    Args:
+        robot: The robot, None if no model was given.
+        given: Start of the sentence if a model was given.
+    """
+    if robot is None:
+        return "motors are numbered, without names: pass their robot with --robot"
+    return f"{given} the robot model"

@@ -13,6 +13,7 @@ import numpy as np
 from mjlab.export.foreign.formats.files import (
     ConfigFile,
     motor_names,
+    motor_order,
     read_yaml,
     source_of,
 )
@@ -76,7 +77,7 @@ def read(
             "control_dt": file.at("step_dt"),
             "terms": file.at("observations"),
         },
-        assumed=("deploy.yaml numbers motors like the robot model",),
+        assumed=(motor_order(robot, "deploy.yaml numbers motors like"),),
     )
 
 
@@ -84,9 +85,10 @@ def _deploy(configs: Sequence[Path]) -> ConfigFile:
     files = [read_yaml(path) for path in configs]
     found = [each for each in files if "joint_ids_map" in each]
     if len(found) != 1:
+        given = ", ".join(str(path) for path in configs) or "no file"
         raise ContractError(
-            "This format needs --config with deploy.yaml, which has joint_ids_map, and "
-            f"optionally env.yaml; {len(configs)} files given"
+            "This format needs --config with one deploy.yaml, which contains "
+            f"joint_ids_map, and optionally env.yaml. Given: {given}"
         )
     return found[0]
 

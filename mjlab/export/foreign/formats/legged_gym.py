@@ -11,7 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mjlab.export.foreign.formats.files import ConfigFile, motor_names, only, read_yaml
+from mjlab.export.foreign.formats.files import (
+    ConfigFile,
+    motor_names,
+    motor_order,
+    only,
+    read_yaml,
+)
 from mjlab.export.foreign.interface import Clock, Interface, Source, Term
 from mjlab.export.foreign.network import Network
 from mjlab.export.foreign.robot_model import RobotModel
@@ -63,7 +69,7 @@ def read(
             "control_dt": file.at("control_decimation"),
             "terms": file.at("num_obs"),
         },
-        assumed=(*assumed, "joints are in the order of the robot model"),
+        assumed=(*assumed, motor_order(robot, "joints are in the order of")),
     )
 
 
