@@ -66,13 +66,19 @@ class ImportOptions(Options):
 
 @dataclass(kw_only=True)
 class MakeOptions(Options):
-    """Generate all shipped clips, or one clip, from the functions that define them."""
+    """Generate shipped clips of the G1, or random motions to train a tracker on."""
 
     program = "motion.py make"
-    examples = ("wave", "--out motions")
+    examples = ("wave", "--out motions", "--random 20 --out random")
 
     clip: Positional[str | None] = None
     """Name of the clip. Default: all clips."""
+
+    random: int = 0
+    """Number of random motions to generate, instead of clips."""
+
+    seed: int = 0
+    """Seed of the first random motion."""
 
     out: Path = Path("motions")
     """Folder to write to."""

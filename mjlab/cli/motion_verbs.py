@@ -24,6 +24,7 @@ from mjlab.motion.mirror import mirrored
 from mjlab.motion.tools.bvh import read_bvh
 from mjlab.motion.tools.checks import check_motion, estimate_contacts
 from mjlab.motion.tools.clips import g1 as clips
+from mjlab.motion.tools.clips.random import random_motion
 from mjlab.motion.tools.edit import blended
 from mjlab.motion.tools.importers import read_csv, read_npz
 from mjlab.motion.tools.retarget import HumanoidParts, retargeted
@@ -68,7 +69,10 @@ def import_file(options: ImportOptions) -> None:
 
 
 def make(options: MakeOptions) -> None:
-    """Generate shipped motion clips from the functions that define them."""
+    """Generate shipped clips from their descriptions, or random motions."""
+    if options.random:
+        _make_random(options)
+        return
     names = list(clips.SKETCHES)
     if options.clip is not None:
         names = [names[find_name(options.clip, names, what="clip")]]
@@ -80,6 +84,24 @@ def make(options: MakeOptions) -> None:
         motion = replace(motion, feasibility=carried)
         out = save_motion(motion, options.out / f"{name}.npz", bare=True)
         _say(f"{out}: {_summary(motion)}")
+
+
+def _make_random(options: MakeOptions) -> None:
+    """Generate random motions that pass the checks of `motion check`."""
+    robot = MotionRobot(G1.entity_cfg(), G1.name)
+    seed, made = options.seed, 0
+    while made < options.random:
+        name = f"random_{seed:03d}"
+        describe = random_motion(seed)
+        motion = clips.make_clip(name, robot, tell_progress(name), describe=describe)
+        failed = [each for each in check_motion(motion, robot) if not each.passes]
+        if failed:
+            _say(f"{name}: skipped. {failed[0]}")
+        else:
+            out = save_motion(motion, options.out / f"{name}.npz", bare=True)
+            _say(f"{out}: {_summary(motion)}")
+            made += 1
+        seed += 1
 
 
 def record(options: RecordMotionOptions) -> None:

@@ -19,7 +19,9 @@ from mjlab.motion import (
     load_motion,
     save_motion,
 )
+from mjlab.motion.tools.checks import check_motion
 from mjlab.motion.tools.clips.g1 import make_clip
+from mjlab.motion.tools.clips.random import random_motion
 from mjlab.motion.tools.simulate import simulated
 from mjlab.registry import load_task
 from mjlab.rl import load_policy
@@ -78,6 +80,21 @@ def test_a_motion_is_shown_on_a_page_of_this_machine(capfd):
     pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
     main(["show", str(G1_CLIPS / "wave.npz"), "--port", "0", "--steps", "2"])
     assert re.search(r"Open http://127\.0\.0\.1:\d+ in", capfd.readouterr().out)
+
+
+def test_random_motions_depend_on_the_seed_and_pass_the_checks(tmp_path, capsys):
+    # Hands of seed 3 touch the hip.
+    main(["make", "--random", "1", "--seed", "3", "--out", str(tmp_path)])
+    assert "random_003: skipped. self-penetration" in capsys.readouterr().out
+    (path,) = tmp_path.glob("*.npz")
+    assert path.stem == "random_005"
+    robot = g1_robot()
+    motion = load_motion(path)
+    assert all(each.passes for each in check_motion(motion, robot))
+    again = make_clip("again", robot, describe=random_motion(5))
+    np.testing.assert_allclose(again.joint_pos, motion.joint_pos, atol=1e-6)
+    assert np.ptp(motion.joint_pos, axis=0).max() > 0.5
+    assert np.ptp(motion.root_pos[:, :2], axis=0).max() > 0.1
 
 
 def test_two_clips_of_one_name_are_refused(tmp_path):

@@ -151,6 +151,10 @@ BY_ANOTHER_TEST = {
     "python scripts/motion.py simulate dance.npz": (
         "tests/cli/test_motion.py::test_simulated_motion_reports_the_assistive_wrench"
     ),
+    "python scripts/motion.py make --random *": (
+        "tests/cli/test_motion.py::"
+        "test_random_motions_depend_on_the_seed_and_pass_the_checks"
+    ),
     "mjlab identify *": (
         "tests/cli/test_identify.py::"
         "test_three_commands_lead_from_a_motion_to_a_task_with_ranges"

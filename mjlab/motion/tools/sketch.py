@@ -124,7 +124,7 @@ class Sketch:
                 right.
         """
         start, self.now = self.now, self.now + seconds
-        for name, value in self._resolved(goals).items():
+        for name, value in self.resolved(goals).items():
             self._set(name, start, value)
         return self
 
@@ -304,7 +304,7 @@ class Sketch:
         joints = self._joints.items()
         return {name: j for name, j in joints if int(model.jnt_bodyid[j]) not in chain}
 
-    def _resolved(self, goals: Mapping[str, float]) -> dict[str, float]:
+    def resolved(self, goals: Mapping[str, float]) -> dict[str, float]:
         found: dict[str, float] = {}
         for name, value in goals.items():
             sides = (f"left_{name}{_JOINT}", f"right_{name}{_JOINT}")
