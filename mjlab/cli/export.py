@@ -98,7 +98,12 @@ def main(arguments: Sequence[str]) -> None:
     if options.runner:
         from mjlab.export.runner import write_runner
 
-        print(f"Run it with {write_runner(exported.path)}.")
+        print(run_line(write_runner(exported.path), exported.path))
+
+
+def run_line(runner: Path, file: Path) -> str:
+    """Return the line that names the command of the runner."""
+    return f"Run it with: python {runner} {file} --view"
 
 
 def foreign(options: ExportOptions) -> None:
@@ -154,11 +159,11 @@ def ported(options: ExportOptions, place: Path, out: Path) -> str:
     robot = RobotModel(model)
     interface = read_policy(place, options.as_ or "", options.config, robot)
     written = port(interface, robot, out, task=task or "")
-    said = f"Wrote {written} and {written.with_suffix('.contract.json').name}."
+    said = f"Wrote {written} and {written.with_suffix('.contract.json')}."
     if options.web is not None:
         from mjlab.export.web import write_page
 
         said += f"\n{write_page([written], options.web).summary}"
     if options.runner:
-        said += f"\nRun it with {write_runner(written)}."
+        said += f"\n{run_line(write_runner(written), written)}"
     return said

@@ -74,6 +74,10 @@ def main(arguments: Sequence[str]) -> None:
     file = options.file
     if file is None:
         raise UsageError("FILE is missing: name an ONNX file, such as policy.onnx.")
+    if file.suffix == "" and not file.exists():
+        raise UsageError(
+            f"{file} is not an exported file. Export it first: mjlab export {file}"
+        )
     others = (options.robot, options.log, options.recording)
     for path in (file, *others, *options.config):
         if path is not None and not path.is_file():

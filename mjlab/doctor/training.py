@@ -131,14 +131,18 @@ def too_early(course: Course) -> list[Diagnosis]:
     if not course.early:
         return []
     done = max(course.metrics.iterations, default=0)
+    first = course.judged_from
+    again = f"run the doctor again after iteration {first}"
+    if (course.setting("agent.max_iterations") or 0) < first:
+        again = f"continue with --resume latest --agent.max-iterations {course.whole}"
     return [
         Diagnosis(
             kind="too_early",
             certainty=SURE,
             what=f"Too early to judge: {done} of {course.whole} iterations.",
             advice=(
-                f"run the doctor again after iteration {course.judged_from}. Before, "
-                "policies that learn well also fall, stand still or earn no reward."
+                f"{again}. In the first {first} iterations, policies that learn well "
+                "also fall, stand still or earn no reward."
             ),
         )
     ]

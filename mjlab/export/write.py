@@ -93,7 +93,7 @@ class Exported:
             for output in term["tracked_by"]["outputs"]
         )
         return (
-            f"Wrote {self.path} and {self.contract_path.name}.\n"
+            f"Wrote {self.path} and {self.contract_path}.\n"
             f"Inputs: {sizes['inputs']}{state}\n"
             f"Outputs: {sizes['outputs']} at {rate}{muscles}\n"
             f"Maximum difference from the network in {CHECKED_STEPS} steps: "

@@ -156,10 +156,10 @@ def failure_text(failure: Failure) -> str:
         bounds = f"at most {unit.text(limit.high)}"
     else:
         bounds = f"allowed {unit.text(limit.low)} to {unit.text(limit.high)}"
-    return (
-        f"{failure.command}, {failure.world}: {unit.name} {unit.exact(failure.value)}, "
-        f"{bounds} {unit.unit}"
-    ).rstrip()
+    where = f"{failure.command}, {failure.world}: {unit.name}"
+    if failure.value is None:
+        return f"{where} not measured: the robots fell, or took no steps"
+    return f"{where} {unit.exact(failure.value)}, {bounds} {unit.unit}".rstrip()
 
 
 def text(table: Table) -> str:

@@ -149,7 +149,7 @@ def find_motions(paths: Sequence[Path | str]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
-            raise MotionError(f"There is no motion file {path}.")
+            raise MotionError(f"There is no motion file or folder {path}.")
         inside = sorted(path.glob("*.npz")) if path.is_dir() else [path]
         if not inside:
             raise MotionError(f"The folder {path} has no motion file (*.npz).")

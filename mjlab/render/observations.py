@@ -48,10 +48,10 @@ def depth_frame(
     holes: float = 0.0,
     stream: str = "observation/depth_frame",
 ) -> torch.Tensor:
-    """Return depth images as uint8 without a channel, (num_envs, height, width).
+    """Return depth images, 255 at `cutoff` or without a hit, as uint8.
 
-    A history of these images is an image with one channel for each time. Depth is
-    divided by `cutoff` and multiplied by 255, as in `camera_depth`.
+    The shape is (num_envs, height, width), without a channel: a history of these images
+    is an image with one channel for each time.
 
     Args:
         env: The environment.

@@ -49,7 +49,7 @@ MISTAKES = {
     "": r"'import'.*'make'",
     "chek a.npz": r"Unknown subcommand 'motion.py chek'.*'check'",
     "check": r"PLACE is missing",
-    "check none.npz": r"There is no motion file none\.npz",
+    "check none.npz": r"There is no motion file or folder none\.npz",
     "check . ": r"The folder \. has no motion file",
     "cut wave.npz": r"--frames FIRST LAST, from 0 to 421",
     "cut wave.npz --frames 400 500": r"400 to 500 is not a range .* frames, 0 to 421",
@@ -131,7 +131,7 @@ def test_rollout_is_converted_to_a_motion(tmp_path, capsys):
     found = load_motion(out)
     assert found.num_frames == 21 and found.fps == 50.0 and found.info.robot == "Go1"
     assert "simulated policy: Velocity-Go1-Flat" in found.info.source
-    assert "share of motor speed limit" in capsys.readouterr().out
+    assert "fraction of motor speed limit" in capsys.readouterr().out
     # The same by hand arithmetic.
     task = load_task("Velocity-Go1-Flat")
     run = Run(task.trained)

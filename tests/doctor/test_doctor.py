@@ -442,6 +442,11 @@ def test_early_phase_follows_from_the_iterations_of_the_task(
     found, looked_at = examine(Run(run), {})
     said = listing(found, looked_at)
     assert " 1. sure    Too early to judge: 5 of 400 iterations." in said
+    again = "Try: continue with --resume latest --agent.max-iterations 400."
+    assert again in said
+    settings = flat_settings(agent={"max_iterations": 400})
+    (run / "config.json").write_text(settings_text("Velocity-Go1-Flat", settings))
+    said = listing(*examine(Run(run), {}))
     assert "Try: run the doctor again after iteration 100." in said
 
 

@@ -87,7 +87,7 @@ def test_the_script_writes_the_policy_of_a_run_and_prints_its_inputs(
     out = tmp_path / "policy.onnx"
     export_script.main([TASK, "--logs", str(logs), "--out", str(out)])
     first, *said = capsys.readouterr().out.splitlines()
-    assert first == f"Wrote {out} and policy.contract.json."
+    assert first == f"Wrote {out} and {out.with_suffix('.contract.json')}."
     assert said[:2] == [
         "Inputs: joint_pos (2), joint_vel (2)",
         "Outputs: force_target (1), action (1) at 20 Hz",

@@ -536,3 +536,6 @@ def test_the_command_line_prints_the_line_and_returns_the_exit_code(
     ]
     done = typed(go1, "--log", tmp_path / "none.jsonl")
     assert done.returncode == 2 and "does not exist" in done.stderr
+    done = typed("Velocity-Go1-Flat")
+    assert done.returncode == 2
+    assert "Export it first: mjlab export Velocity-Go1-Flat" in done.stderr

@@ -18,7 +18,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.reader import ExportError
 from mjlab.export.runner.policy import NO_CHECKSUM, ContractPolicy, with_checksum
 from mjlab.export.runner.robot import MujocoRobot
-from mjlab.export.web import write_page
+from mjlab.export.web import WrittenPage, write_page
 from mjlab.export.write import nominal
 from mjlab.rl.learners import network_names
 from mjlab.rl.policy import load_network
@@ -484,6 +484,34 @@ def test_the_verb_writes_a_page_of_tasks_and_files(go1, tmp_path, capsys):
     assert f"Wrote {out}, 9." in said
     assert "MB: Cartpole-Balance, Velocity-Go1-Flat." in said
     assert b"mjlabParts" in out.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def with_stairs(go1, tmp_path_factory) -> WrittenPage:
+    """Page of two policies, one of which observes a height scan."""
+    folder = tmp_path_factory.mktemp("stairs")
+    stairs = shipped("Velocity-Go1-Stairs", folder).path
+    return write_page([stairs, go1], folder / "page.html")
+
+
+@pytest.mark.slow
+def test_inputs_that_a_page_cannot_compute_are_named(with_stairs):
+    first, *others = with_stairs.summary.splitlines()
+    assert first.endswith("MB: Velocity-Go1-Stairs, Velocity-Go1-Flat.")
+    (said,) = others
+    assert said.startswith("Velocity-Go1-Stairs: height_scan cannot be computed")
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_page_shows_its_constant_inputs(with_stairs):
+    shown = []
+    for name in ("Velocity-Go1-Stairs", "Velocity-Go1-Flat"):
+        browser = opened(with_stairs.path, f"#policy={name}")
+        line = 'document.getElementById("constant")'
+        shown.append(browser.run(f'{line}.hidden ? "" : {line}.textContent'))
+        browser.close()
+    assert shown == ["Not simulated, constant: height_scan", ""]
 
 
 @pytest.mark.slow

@@ -133,7 +133,9 @@ def test_a_measure_without_a_value_fails() -> None:
     found = worlds()
     found[QUIET]["forward 1.0"]["step_length"] = None
     (one,) = failures(found)
-    assert failure_text(one) == "forward 1.0, quiet: step length -, at least 22 cm"
+    assert failure_text(one) == (
+        "forward 1.0, quiet: step length not measured: the robots fell, or took no steps"
+    )
 
 
 def test_a_quadruped_has_its_own_limits() -> None:

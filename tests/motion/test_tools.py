@@ -89,7 +89,7 @@ FAULTS = {
     "joint limit violation": lambda m: with_joint(
         m, "left_elbow_joint", lambda frame: 3.0 * (frame == 100)
     ),
-    "share of motor speed limit": lambda m: with_joint(
+    "fraction of motor speed limit": lambda m: with_joint(
         m, "left_knee_joint", lambda frame: 5.0 * (frame == 100)
     ),
     "self-penetration": lambda m: with_joint(
@@ -121,7 +121,7 @@ def test_velocities_that_are_not_those_of_the_frames_are_found(robot, coarse):
     full = robot.completed(coarse)
     wrong = replace(full, joint_vel=full.joint_vel + 0.3 * (np.arange(29) == 3))
     figures = {figure.name: figure for figure in check_motion(wrong, robot)}
-    figure = figures["velocity vs finite differences"]
+    figure = figures["velocity minus finite differences"]
     assert not figure.passes and figure.value == pytest.approx(0.03, abs=1e-3)
     assert figure.place.startswith("left_knee_joint")
 

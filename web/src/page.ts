@@ -250,11 +250,24 @@ class Page {
     };
     this.showCommand(session);
     element("feet").replaceChildren();
+    this.showConstantInputs(session);
     this.buildRewards(session);
     this.buildMuscles(session);
     const hasSticks = axes.length > 0;
     element("left").hidden = !hasSticks;
     element("right").hidden = axes.length < 3;
+  }
+
+  /** Name the inputs that the page cannot compute, such as images. */
+  private showConstantInputs(session: Session): void {
+    const { inputs, world } = session.policy.contract;
+    const computed = (world?.outputs ?? []).map(({ name }) => name);
+    const names = inputs
+      .filter(({ measured, name }) => measured.kind === "given" && !computed.includes(name))
+      .map(({ name }) => name);
+    const line = element("constant");
+    line.hidden = names.length === 0;
+    line.textContent = `Not simulated, constant: ${names.join(", ")}`;
   }
 
   /** List the reward terms, and name those that a page cannot compute. */

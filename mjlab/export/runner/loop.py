@@ -376,7 +376,6 @@ def _run(
     robot.start(record["qpos"][0], record["qvel"][0])
     robot.given = {k[6:]: v[0] for k, v in record.items() if k.startswith("input ")}
     robot.world = policy.world
-    known = [] if robot.world is None else robot.world.about["outputs"]
     told = options.keyboard or options.gamepad or options.udp is not None
     if options.view or told:
         robot.on_step = _pacer(policy.dt)
@@ -401,12 +400,7 @@ def _run(
         source = UdpSource(policy.contract, options.udp, time.monotonic)
     if options.command:
         source.set(source.first(), options.command)
-    held = [
-        entry["name"]
-        for entry in policy.contract["inputs"]
-        if entry["measured"]["kind"] == "given"
-        and entry["name"] not in [output["name"] for output in known]
-    ]
+    held = policy.constant_inputs()
     if held:
         sys.stdout.write(f"Held at the first recorded value: {', '.join(held)}.\n")
     log = None if options.log is None else stack.enter_context(options.log.open("w"))

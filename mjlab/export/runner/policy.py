@@ -320,6 +320,19 @@ class ContractPolicy(FileGraph):
             if graph is not None:
                 graph.reset()
 
+    def constant_inputs(self) -> list[str]:
+        """Return the inputs that a simulation of the file cannot compute.
+
+        Images and height scans, for example. They keep their first recorded value.
+        """
+        world = () if self.world is None else self.world.about["outputs"]
+        computed = [entry["name"] for entry in world]
+        return [
+            entry["name"]
+            for entry in self.contract["inputs"]
+            if entry["measured"]["kind"] == "given" and entry["name"] not in computed
+        ]
+
     def _model(self, key: str) -> Any:
         """Return the session of an ONNX model in the metadata."""
         return open_session(base64.b64decode(self._texts[key], validate=True), key)

@@ -38,12 +38,20 @@ class WrittenPage:
     size: int
     """Size of all files in bytes."""
 
+    constant: Mapping[str, list[str]]
+    """Inputs that the page does not compute, such as images, by policy."""
+
     @property
     def summary(self) -> str:
-        """One line for the console."""
-        return (
-            f"Wrote {self.path}, {self.size / 1e6:.1f} MB: {', '.join(self.policies)}."
-        )
+        """Lines for the console."""
+        size = f"{self.size / 1e6:.1f} MB"
+        lines = [f"Wrote {self.path}, {size}: {', '.join(self.policies)}."]
+        lines += [
+            f"{name}: {', '.join(inputs)} cannot be computed in the page, and keeps its "
+            "first recorded value."
+            for name, inputs in self.constant.items()
+        ]
+        return "\n".join(lines)
 
 
 def write_page(policies: Sequence[Path], to: Path) -> WrittenPage:
@@ -63,7 +71,8 @@ def write_page(policies: Sequence[Path], to: Path) -> WrittenPage:
             "Two policies have the same file name. The menu of the page shows file "
             "names: rename one."
         )
-    contents = {name: _checked(path) for name, path in named.items()}
+    opened = {name: _checked(path) for name, path in named.items()}
+    contents = {name: path.read_bytes() for name, path in named.items()}
     if to.suffix == ".html":
         files = {to: _page(named, _inline(contents))}
     else:
@@ -76,17 +85,19 @@ def write_page(policies: Sequence[Path], to: Path) -> WrittenPage:
         write_text(path, text)
     page = to if to.suffix == ".html" else to / INDEX
     size = sum(len(text.encode()) for text in files.values())
-    return WrittenPage(page, tuple(named), size)
+    found = {name: policy.constant_inputs() for name, policy in opened.items()}
+    constant = {name: inputs for name, inputs in found.items() if inputs}
+    return WrittenPage(page, tuple(named), size, constant)
 
 
-def _checked(path: Path) -> bytes:
-    """Return the content of a policy file; raise if a page cannot run it."""
+def _checked(path: Path) -> ContractPolicy:
+    """Open a policy file; raise if a page cannot run it."""
     try:
         policy = ContractPolicy(path)
         refuse_scene(policy)
     except ContractError as error:
         raise ExportError(f"A page cannot run {path}: {error}") from error
-    return path.read_bytes()
+    return policy
 
 
 def _inline(contents: Mapping[str, bytes]) -> str:

@@ -147,7 +147,7 @@ def _speeds(motion: Motion, limits: Sequence[float | None]) -> Iterator[MotionFi
         most = np.array([np.inf if limit is None else limit for limit in limits])
         share = np.abs(motion.joint_vel) / most
         names = motion.joint_names
-        yield _worst("share of motor speed limit", share, 1.0, "", names, motion.fps)
+        yield _worst("fraction of motor speed limit", share, 1.0, "", names, motion.fps)
 
 
 def _quaternions(motion: Motion) -> MotionFigure:
@@ -176,7 +176,7 @@ def _velocities(motion: Motion) -> MotionFigure:
     # One-sided differences at the ends are less exact than a simulator's velocities.
     apart = np.concatenate([np.abs(away) for _, away in parts], axis=1)[1:-1]
     return _worst(
-        "velocity vs finite differences",
+        "velocity minus finite differences",
         apart / motion.fps,
         _STEP,
         "/frame",
