@@ -58,13 +58,9 @@ def main() -> None:
     args = parser.parse_args()
     found = {}
     for condition, options in CONDITIONS.items():
-        report = measure(args.checkout, [args.task, *options], args.episodes)
-        found[condition] = {
-            "falls": report["summary"]["falls"],
-            "error_vel_xy": report["summary"]["figures"]["Metrics/twist/error_vel_xy"][
-                "mean"
-            ],
-        }
+        summary = measure(args.checkout, [args.task, *options], args.episodes)
+        error = summary["figures"]["Metrics/twist/error_vel_xy"]["mean"]
+        found[condition] = {"falls": summary["falls"], "error_vel_xy": error}
         print(f"{condition:20s} falls {found[condition]['falls']:6.1%}", flush=True)
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"],
@@ -78,7 +74,7 @@ def main() -> None:
 
 
 def measure(checkout: Path, words: list[str], episodes: int) -> dict:
-    """Return the report of `evaluate.py`."""
+    """Return the summary of `evaluate.py`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
         command = [sys.executable, "scripts/evaluate.py", *words]
@@ -86,7 +82,7 @@ def measure(checkout: Path, words: list[str], episodes: int) -> dict:
         if checkout == ROOT:
             command.append("--no-gait")
         subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
-        return json.loads(path.read_text())
+        return json.loads(path.read_text())["summary"]
 
 
 if __name__ == "__main__":

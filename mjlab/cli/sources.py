@@ -160,9 +160,7 @@ def _of_run(
     run = found.run
     task = run.task
     configs = run.configs(accept_changes=accept_changes)
-    # The folder of a shipped run is named after its task.
-    name = task if run.path.name == task else f"{task}, {run.path.name}"
-    title = name if found.checkpoint is None else f"{name}, {found.checkpoint.stem}"
+    title = found.title
     env = configs["env"] if as_trained else watched(configs["env"])
     if not records:
         env = dataclasses.replace(env, recorders={})

@@ -56,6 +56,7 @@ def main(arguments: Sequence[str]) -> None:
             if found.file is not None:
                 files.append(found.file)
                 continue
+            print(f"Exporting {found.title}.", flush=True)
             configs = found.run.configs(accept_changes=options.accept_changes)
             exported = write_file(
                 found.run,

@@ -62,6 +62,14 @@ class Found:
         assert folder is not None
         return Run(folder.resolve())
 
+    @property
+    def title(self) -> str:
+        """Task, run and checkpoint, as shown to the user."""
+        run = self.run
+        # The folder of a shipped run is named after its task.
+        name = run.task if run.path.name == run.task else f"{run.task}, {run.path.name}"
+        return name if self.checkpoint is None else f"{name}, {self.checkpoint.stem}"
+
     def choose_checkpoint(self, *, best: bool = False) -> Path:
         """Return the named checkpoint, or the run's best or newest."""
         return find_checkpoint(self.checkpoint or self.run.path, best=best)

@@ -499,7 +499,7 @@ def test_inputs_that_a_page_cannot_compute_are_named(with_stairs):
     first, *others = with_stairs.summary.splitlines()
     assert first.endswith("MB: Velocity-Go1-Stairs, Velocity-Go1-Flat.")
     (said,) = others
-    assert said.startswith("Velocity-Go1-Stairs: height_scan cannot be computed")
+    assert said.startswith("Velocity-Go1-Stairs: the page cannot compute height_scan")
 
 
 @pytest.mark.slow

@@ -133,9 +133,8 @@ def test_a_measure_without_a_value_fails() -> None:
     found = worlds()
     found[QUIET]["forward 1.0"]["step_length"] = None
     (one,) = failures(found)
-    assert failure_text(one) == (
-        "forward 1.0, quiet: step length not measured: the robots fell, or took no steps"
-    )
+    said = "step length not measured: the robots fell, or took no steps"
+    assert failure_text(one) == f"forward 1.0, quiet: {said}"
 
 
 def test_a_quadruped_has_its_own_limits() -> None:

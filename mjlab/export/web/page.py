@@ -47,7 +47,7 @@ class WrittenPage:
         size = f"{self.size / 1e6:.1f} MB"
         lines = [f"Wrote {self.path}, {size}: {', '.join(self.policies)}."]
         lines += [
-            f"{name}: {', '.join(inputs)} cannot be computed in the page, and keeps its "
+            f"{name}: the page cannot compute {', '.join(inputs)}, and repeats the "
             "first recorded value."
             for name, inputs in self.constant.items()
         ]
