@@ -43,5 +43,6 @@ def camera_facts(env: ManagedEnv, term: BoundTerm, value: Tensor) -> dict[str, A
         "center": [cx, cy],
         "clip": [NEAR, float(far)],
         "channels": list(CHANNELS[term.cfg.func]),
+        "geom_groups": list(cfg.geom_groups),
         "full": 255.0 if not value.is_floating_point() else 1.0,
     }

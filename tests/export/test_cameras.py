@@ -16,6 +16,8 @@ from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.export import OnnxPolicy
 from mjlab.export.cameras import camera_facts
 from mjlab.export.drive import GROUP, input_group
+from mjlab.export.runner.policy import ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
 from mjlab.rl import DistillationAgentCfg, load_policy
 from mjlab.tasks.manipulation import TRAINED, LiftYamDepthCfg, ReachYamDepthCfg
 from mjlab.tasks.manipulation.mdp import goal_command
@@ -185,6 +187,29 @@ def test_plain_mujoco_with_ray_images_moves_like_the_environment(
         seen = env.step(network(seen))[0]
         ours = env.sim.data.qpos[0].numpy()
         np.testing.assert_allclose(ours, data.qpos, rtol=0, atol=3e-5)
+
+
+def test_runner_renders_the_images_of_the_contract(
+    contract: tuple[Path, dict[str, Any]],
+) -> None:
+    policy = ContractPolicy(contract[0])
+    robot = MujocoRobot(policy)
+    record = policy.record()
+    robot.given = {"depth": np.zeros((1, PIXELS, PIXELS), np.uint8)} | {
+        name.removeprefix("input "): values[0]
+        for name, values in record.items()
+        if name.startswith("input ")
+    }
+    robot.start(record["qpos"][3], record["qvel"][3])
+    repeated = robot.read({})["depth"]
+    robot.render_depth()
+    rendered = robot.read({})["depth"]
+    assert rendered.dtype == np.uint8 and rendered.shape == (1, PIXELS, PIXELS)
+    levels = np.abs(rendered.astype(int) - record["input depth"][3].astype(int))
+    assert np.mean(levels <= 1) > 0.99
+    assert (rendered != repeated).any()
+    assert policy.constant_inputs() == ["depth"]
+    assert policy.constant_inputs(depth=True) == []
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from mjlab.files import write_text
 
 HEADER = "mjlab_runner.hpp"
 """C++ header with the same functions as the Python runner."""
-PARTS = ("policy", "checks", "reach", "robot", "commands", "loop")
+PARTS = ("policy", "checks", "reach", "camera", "robot", "commands", "loop")
 """Modules in dependency order."""
 
 

@@ -400,7 +400,8 @@ def _run(
         source = UdpSource(policy.contract, options.udp, time.monotonic)
     if options.command:
         source.set(source.first(), options.command)
-    held = policy.constant_inputs()
+    robot.render_depth()
+    held = policy.constant_inputs(depth=True)
     if held:
         sys.stdout.write(f"Held at the first recorded value: {', '.join(held)}.\n")
     log = None if options.log is None else stack.enter_context(options.log.open("w"))

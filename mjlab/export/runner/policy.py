@@ -217,6 +217,11 @@ def takes(entry: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def is_depth(entry: Mapping[str, Any]) -> bool:
+    """Return whether an input is the image of a depth camera."""
+    return entry["measured"].get("camera", {}).get("channels") == ["depth"]
+
+
 def open_session(content: bytes, path: str | Path) -> Any:
     """Create an onnxruntime session with one thread, enough for a small network."""
     onnxruntime = importlib.import_module("onnxruntime")
@@ -320,17 +325,23 @@ class ContractPolicy(FileGraph):
             if graph is not None:
                 graph.reset()
 
-    def constant_inputs(self) -> list[str]:
+    def constant_inputs(self, *, depth: bool = False) -> list[str]:
         """Return the inputs that a simulation of the file cannot compute.
 
-        Images and height scans, for example. They keep their first recorded value.
+        Colour images and height scans, for example. They keep their first recorded
+        value.
+
+        Args:
+            depth: Whether the simulation renders depth images.
         """
         world = () if self.world is None else self.world.about["outputs"]
         computed = [entry["name"] for entry in world]
         return [
             entry["name"]
             for entry in self.contract["inputs"]
-            if entry["measured"]["kind"] == "given" and entry["name"] not in computed
+            if entry["measured"]["kind"] == "given"
+            and entry["name"] not in computed
+            and not (depth and is_depth(entry))
         ]
 
     def _model(self, key: str) -> Any:

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from mjlab.export.runner.camera import DepthCamera
 from mjlab.export.runner.policy import (
     PD,
     Arrays,
     ContractError,
     ContractPolicy,
     FileGraph,
+    is_depth,
 )
 from mjlab.export.runner.reach import Reach
 
@@ -80,7 +82,9 @@ class MujocoRobot(RobotInterface):
             self.model = self.mj.MjModel.from_xml_string(text, files)
         self.data = self.mj.MjData(self.model)
         self.given: Arrays = {}
-        """Values of inputs that the model does not determine, such as camera images."""
+        """Values of inputs that the model does not determine, such as colour images."""
+        self.cameras: dict[str, DepthCamera] = {}
+        """Depth cameras that are rendered, by input; see `render_depth`."""
         self.world: FileGraph | None = None
         """World model that computes `given` and commands; None if they are constant."""
         self.on_step: Callable[[], Any] = lambda: None
@@ -121,6 +125,14 @@ class MujocoRobot(RobotInterface):
             Muscles(self, controller) for controller in policy.controllers.values()
         ]
         """Muscles that track targets in each physics step."""
+
+    def render_depth(self) -> None:
+        """Render depth images in the model, instead of repeating given ones."""
+        self.cameras = {
+            entry["name"]: DepthCamera(self, entry)
+            for entry in self.contract["inputs"]
+            if is_depth(entry)
+        }
 
     def loaded(self, path: Path) -> Any:
         """Load an MJCF file; raise `ContractError` if MuJoCo cannot load it."""
@@ -175,7 +187,8 @@ class MujocoRobot(RobotInterface):
         self.mj.mj_forward(self.model, self.data)
 
     def read(self, commands: Arrays) -> Arrays:
-        known = self.given | {f"command {k}": v for k, v in commands.items()}
+        known = self.given | {n: each.image() for n, each in self.cameras.items()}
+        known |= {f"command {k}": v for k, v in commands.items()}
         if self.world is not None:
             found = self.world(self._fields(self.world))
             known |= found | {f"command {k}": v for k, v in found.items()}
