@@ -24,6 +24,7 @@ from mjlab.tasks.manipulation.mdp import goal_command
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.rl import lift_seeing_rl, reach_depth_rl
 from mjlab.tasks.manipulation.sight import CAMERA, PIXELS
+from tests.worlds.shipped import shipped
 
 
 def made(cfg: Any) -> ManagerBasedRlEnv:
@@ -293,3 +294,39 @@ def test_a_pinhole_with_a_sensor_has_its_focal_lengths_in_pixels() -> None:
     assert facts["body"] == "robot/camera_frame" and facts["channels"] == ["depth"]
     assert facts["clip"] == [0.01, 0.5] and facts["full"] == 255.0
     env.close()
+
+
+@pytest.mark.slow
+def test_go1_climbs_stairs_in_the_runner_by_its_depth_images(tmp_path: Path) -> None:
+    """Six steps of 15 cm; with the first image repeated, it stops at the first one."""
+    policy = ContractPolicy(shipped("Velocity-Go1-Sight", tmp_path).path)
+    files = policy.scene()
+    spec = mujoco.MjSpec.from_string(files["scene.xml"].decode(), assets=files)
+    for number in range(1, 7):
+        height = 0.075 * number
+        spec.worldbody.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=(3.0, 2.0, height),
+            pos=(3.65 + 0.35 * number, 0.0, height),
+        )
+    model = tmp_path / "stairs.xml"
+    model.write_text(spec.to_xml())
+    record = policy.record()
+    qpos = record["qpos"][0].astype(float)
+    qpos[3:7] = (1.0, 0.0, 0.0, 0.0)
+
+    def reached(*, renders: bool) -> float:
+        robot = MujocoRobot(policy, model)
+        robot.start(qpos, np.zeros(robot.model.nv))
+        robot.given = {"depth": record["input depth"][0]}
+        if renders:
+            robot.render_depth()
+        policy.reset()
+        for _ in range(400):
+            robot.write(policy(robot.read({"twist": np.array((0.6, 0.0, 0.0))})))
+            robot.wait()
+        assert robot.upright() > 0.8
+        return float(robot.data.qpos[2])
+
+    assert reached(renders=True) > 1.0
+    assert reached(renders=False) < 0.5

@@ -122,6 +122,11 @@ BY_ANOTHER_TEST = {
     "python scripts/replay.py * --lerobot demos": (
         "tests/replay/test_lerobot.py::test_rows_are_the_steps_of_the_recording"
     ),
+    **dict.fromkeys(
+        ("mjlab export Velocity-Go1-Sight *", "python mjlab_runner.py sight.onnx *"),
+        "tests/export/test_cameras.py::"
+        "test_go1_climbs_stairs_in_the_runner_by_its_depth_images",
+    ),
     "python mjlab_runner.py * --udp 9870": (
         "tests/export/test_runner.py::"
         "test_a_late_packet_stops_the_robot_within_two_periods"
