@@ -67,43 +67,54 @@ def cartpole(text: str, disabled: tuple[str, ...] = ()):
 
 def blocked(*command: str) -> tuple[subprocess.CompletedProcess, float]:
     """Run a script that cannot import torch; return it and its processor time."""
+    return timed("-c", WITHOUT_TORCH, *command)
+
+
+def timed(*words: str) -> tuple[subprocess.CompletedProcess, float]:
+    """Run Python; return the process and its processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, *command],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@pytest.fixture(scope="module")
+def immediately() -> float:
+    """Four times the processor time of importing the command line parser.
+
+    A fixed limit would fail on slow machines.
+    """
+    return 4.0 * min(timed("-c", "import tyro")[1] for _ in range(3))
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_help_appears_immediately_without_torch(script):
+def test_help_appears_immediately_without_torch(script, immediately):
     done, seconds = blocked(f"scripts/{script}.py", "--help")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith(f"usage: {script}.py")
     assert len(lines) < 80
     assert max(map(len, lines)) < 120
-    assert seconds < 0.5
+    assert seconds < immediately
 
 
-def test_tasks_are_listed_immediately_without_torch():
+def test_tasks_are_listed_immediately_without_torch(immediately):
     done, seconds = blocked("scripts/list_tasks.py")
     assert done.returncode == 0, done.stderr
     row = r"^Velocity-G1 +mjlab-fused  Unitree G1 follows velocity commands"
     assert re.search(row, done.stdout, re.MULTILINE)
-    assert seconds < 0.5
+    assert seconds < immediately
 
 
-def test_an_unknown_task_is_reported_without_torch():
+def test_an_unknown_task_is_reported_without_torch(immediately):
     done, seconds = blocked("scripts/train.py", "Velocity-G2")
     assert done.returncode == 2
     assert "no task 'Velocity-G2'. Valid names, nearest first: 'Velocity-G1'" in (
         done.stderr
     )
-    assert seconds < 0.5
+    assert seconds < immediately
 
 
 # --- Wrong command lines -------------------------------------------------------------
