@@ -2,7 +2,7 @@
 
     python bench/held_out_clips.py held_out/
 
-Writes the clips to a folder and prints the distance of each to the nearest shipped
+Writes the clips to a folder and prints the distance of each to the nearest training
 clip: for every frame the smallest root mean square difference of the joint angles to
 any frame of the other clip, averaged over frames.
 """
@@ -23,7 +23,7 @@ from mjlab.motion.tools.clips.g1 import make_clip
 from mjlab.motion.tools.clips.stepping import LEFT, RIGHT, pivot
 from mjlab.motion.tools.sketch import Sketch
 from mjlab.tasks.robots.g1 import G1
-from mjlab.tasks.tracking.clips import G1_CLIPS
+from mjlab.tasks.tracking.clips import G1_CLIPS, G1_RANDOM_CLIPS
 
 
 def main() -> None:
@@ -31,9 +31,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    shipped = [load_motion(path) for path in sorted(G1_CLIPS.glob("*.npz"))]
+    files = (*sorted(G1_CLIPS.glob("*.npz")), *sorted(G1_RANDOM_CLIPS.glob("*.npz")))
+    training = [load_motion(path) for path in files]
     for path in write_clips(folder):
-        nearest, distance = nearest_clip(load_motion(path), shipped)
+        nearest, distance = nearest_clip(load_motion(path), training)
         print(f"{path.stem:16s} {distance:.3f} rad from {nearest}", flush=True)
 
 

@@ -35,7 +35,7 @@ from mjlab.motion.files import load_motion
 from mjlab.motion.poses import reanchored
 from mjlab.rl import load_policy
 from mjlab.runs import find
-from mjlab.tasks.tracking.clips import G1_CLIPS
+from mjlab.tasks.tracking.clips import G1_CLIPS, G1_RANDOM_CLIPS
 
 SEED = 11
 
@@ -57,7 +57,8 @@ def main() -> None:
     sets = {"training": shipped, "held out": write_clips(args.held_out)}
     if args.clips:
         sets["other"] = args.clips
-    known = [load_motion(path) for path in shipped]
+    random = sorted(G1_RANDOM_CLIPS.glob("*.npz"))
+    known = [load_motion(path) for path in (*shipped, *random)]
     head = "".join(f"{name:>13}" for name in FIGURES)
     print(f"{'':10}{'':18}{'':12}{head}")
     found = []

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from mjlab.motion import Motion, MotionRobot, load_motion
-from mjlab.motion.tools.clips.g1 import SKETCHES, sketch_robot
+from mjlab.motion.tools.clips.g1 import SKETCHES, make_clip, sketch_robot
 from mjlab.motion.tools.clips.go1 import sway
+from mjlab.motion.tools.clips.random import random_motion
 from mjlab.motion.tools.sketch import Sketch
-from mjlab.tasks.robots.g1 import FOOT_BODIES, FOOT_SITES, G1_XML
+from mjlab.tasks.robots.g1 import FOOT_BODIES, FOOT_SITES, G1, G1_XML
 from mjlab.tasks.robots.go1 import GO1
-from mjlab.tasks.tracking.clips import G1_CLIPS, GO1_CLIPS
+from mjlab.tasks.tracking.clips import G1_CLIPS, G1_RANDOM_CLIPS, GO1_CLIPS
 
 FILES = sorted(G1_CLIPS.glob("*.npz"))
 PUBLISHED_SPEEDS = {
@@ -50,6 +51,19 @@ def poses(model: mujoco.MjModel, clip: Motion) -> np.ndarray:
 def test_every_description_has_its_file_and_the_files_are_small():
     assert {file.stem for file in FILES} == set(SKETCHES)
     assert sum(file.stat().st_size for file in FILES) < 450_000
+
+
+def test_a_random_clip_equals_the_clip_built_from_its_seed():
+    files = sorted(G1_RANDOM_CLIPS.glob("*.npz"))
+    assert len(files) == 20
+    assert sum(file.stat().st_size for file in files) < 1_300_000
+    path = G1_RANDOM_CLIPS / "random_012.npz"
+    robot = MotionRobot(G1.entity_cfg(), G1.name)
+    made = make_clip(path.stem, robot, describe=random_motion(12))
+    shipped = load_motion(path)
+    np.testing.assert_allclose(shipped.joint_pos, made.joint_pos, atol=1e-6)
+    np.testing.assert_allclose(shipped.root_pos, made.root_pos, atol=1e-6)
+    assert shipped.info.log == made.info.log
 
 
 def test_metadata_of_shipped_clips_is_complete(clip):
