@@ -56,14 +56,20 @@ def test_tasks_are_refused_under_the_name_of_their_folder():
 def test_importing_mjlab_takes_milliseconds_and_no_heavy_modules():
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
-        "before = time.process_time(); import mjlab\n"
+        "before = time.process_time(); import {}\n"
         "print(1e3 * (time.process_time() - before))\n"
-        "print(*{'torch', 'warp', 'mujoco', 'numpy', 'email'} & sys.modules.keys())"
+        "print(*{{'torch', 'warp', 'mujoco', 'numpy', 'email'}} & sys.modules.keys())"
     )
-    outputs = [run(sys.executable, "-I", "-c", code, ROOT).stdout for _ in range(5)]
-    times, heavy = zip(*(output.split("\n")[:2] for output in outputs), strict=True)
-    assert set(heavy) == {""}
-    assert min(map(float, times)) < 10.0  # 2 ms on an idle core.
+
+    def imported(module: str) -> list[list[str]]:
+        line = [sys.executable, "-I", "-c", code.format(module), ROOT]
+        return [run(*line).stdout.split("\n")[:2] for _ in range(5)]
+
+    ours = imported("mjlab")
+    assert {heavy for _, heavy in ours} == {""}
+    # Relative to a small module of Python, because machines differ in speed.
+    small = min(float(time) for time, _ in imported("dataclasses"))
+    assert min(float(time) for time, _ in ours) < 3.0 * small
 
 
 # --- Versions and package data --------------------------------------------------------
