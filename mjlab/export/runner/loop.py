@@ -401,7 +401,7 @@ def _run(
     if options.command:
         source.set(source.first(), options.command)
     robot.render_depth()
-    held = policy.constant_inputs(depth=True)
+    held = policy.constant_inputs(depth=bool(robot.cameras))
     if held:
         sys.stdout.write(f"Held at the first recorded value: {', '.join(held)}.\n")
     log = None if options.log is None else stack.enter_context(options.log.open("w"))

@@ -127,7 +127,13 @@ class MujocoRobot(RobotInterface):
         """Muscles that track targets in each physics step."""
 
     def render_depth(self) -> None:
-        """Render depth images in the model, instead of repeating given ones."""
+        """Render depth images in the model, instead of repeating given ones.
+
+        Models with mocap bodies, such as a goal, keep the given images, because the
+        file does not contain the poses of these bodies.
+        """
+        if self.model.nmocap:
+            return
         self.cameras = {
             entry["name"]: DepthCamera(self, entry)
             for entry in self.contract["inputs"]
