@@ -24,7 +24,7 @@ from mjlab.motion.mirror import mirrored
 from mjlab.motion.tools.bvh import read_bvh
 from mjlab.motion.tools.checks import check_motion, estimate_contacts
 from mjlab.motion.tools.clips import g1 as clips
-from mjlab.motion.tools.clips.random import random_motion
+from mjlab.motion.tools.clips.random import GRID, random_motion
 from mjlab.motion.tools.edit import blended
 from mjlab.motion.tools.importers import read_csv, read_npz
 from mjlab.motion.tools.retarget import HumanoidParts, retargeted
@@ -92,8 +92,8 @@ def _make_random(options: MakeOptions) -> None:
     seed, made = options.seed, 0
     while made < options.random:
         name = f"random_{seed:03d}"
-        describe = random_motion(seed)
-        motion = clips.make_clip(name, robot, tell_progress(name), describe=describe)
+        tell, describe = tell_progress(name), random_motion(seed)
+        motion = clips.make_clip(name, robot, tell, describe=describe, grid=GRID)
         failed = [each for each in check_motion(motion, robot) if not each.passes]
         if failed:
             _say(f"{name}: skipped. {failed[0]}")

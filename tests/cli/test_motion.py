@@ -21,7 +21,7 @@ from mjlab.motion import (
 )
 from mjlab.motion.tools.checks import check_motion
 from mjlab.motion.tools.clips.g1 import make_clip
-from mjlab.motion.tools.clips.random import random_motion
+from mjlab.motion.tools.clips.random import GRID, random_motion
 from mjlab.motion.tools.simulate import simulated
 from mjlab.registry import load_task
 from mjlab.rl import load_policy
@@ -91,7 +91,7 @@ def test_random_motions_depend_on_the_seed_and_pass_the_checks(tmp_path, capsys)
     robot = g1_robot()
     motion = load_motion(path)
     assert all(each.passes for each in check_motion(motion, robot))
-    again = make_clip("again", robot, describe=random_motion(5))
+    again = make_clip("again", robot, describe=random_motion(5), grid=GRID)
     np.testing.assert_allclose(again.joint_pos, motion.joint_pos, atol=1e-6)
     assert np.ptp(motion.joint_pos, axis=0).max() > 0.5
     assert np.ptp(motion.root_pos[:, :2], axis=0).max() > 0.1

@@ -34,7 +34,7 @@ _SOLE_SITE = -0.002
 """Height of a foot site above the ground in stance, in metres: the site is below the
 capsules."""
 
-_GRID = 2.0**15
+GRID = 2.0**15
 """Quantisation steps per metre or radian, for better file compression; the error is
 below 2e-5."""
 
@@ -60,6 +60,7 @@ def make_clip(
     progress: Callable[[int, int], None] | None = None,
     *,
     describe: Callable[[Sketch], None] | None = None,
+    grid: float = GRID,
 ) -> Motion:
     """Compute the motion of a clip from its keyframes.
 
@@ -68,12 +69,13 @@ def make_clip(
         robot: The G1.
         progress: Called with the number of finished frames and their total.
         describe: Function that adds the keyframes; by default `SKETCHES[name]`.
+        grid: Quantisation steps per metre or radian.
     """
     describe = describe or SKETCHES[name]
     sketch = Sketch(sketch_robot())
     describe(sketch)
     qpos, stands = sketch.solve(FPS, progress)
-    kept = np.round(qpos * _GRID) / _GRID
+    kept = np.round(qpos * grid) / grid
     info = MotionInfo(
         robot=G1.name,
         model_hash=robot.hash,

@@ -9,6 +9,10 @@ import numpy as np
 from mjlab.motion.tools.clips.stepping import HALF_STANCE, LEFT, RIGHT
 from mjlab.motion.tools.sketch import Sketch
 
+GRID = 2.0**11
+"""Quantisation steps per metre or radian: the error is below 3e-4, and files are a
+quarter smaller than with the grid of the named clips."""
+
 SECONDS = 11.0
 """Time after which no new movement of the legs starts."""
 
