@@ -67,9 +67,9 @@ def test_importing_mjlab_takes_milliseconds_and_no_heavy_modules():
 
     ours = imported("mjlab")
     assert {heavy for _, heavy in ours} == {""}
-    # Relative to a small module of Python, because machines differ in speed.
+    # 2 ms on an idle core. On slow machines relative to a small module of Python.
     small = min(float(time) for time, _ in imported("dataclasses"))
-    assert min(float(time) for time, _ in ours) < 3.0 * small
+    assert min(float(time) for time, _ in ours) < max(10.0, 3.0 * small)
 
 
 # --- Versions and package data --------------------------------------------------------
