@@ -1,12 +1,12 @@
-"""Falls of a walking policy under pushes and on slippery or sticky ground.
+"""Falls of a walking policy under pushes and with different foot friction.
 
     python bench/pushes.py Velocity-G1-Flat
     python bench/pushes.py Velocity-G1-Flat --checkout ../before --name pushes_before
 
 Runs `evaluate.py` once per condition, with the noise and randomisation of training.
 Pushes change the horizontal velocity every 1 to 3 s, by up to the given value in x and
-in y. Friction is that of the feet, without pushes. `--checkout` measures the shipped
-policy of another checkout with its own code.
+in y. Foot friction is varied without pushes. `--checkout` evaluates the policy of
+another checkout with the code of that checkout.
 """
 
 import argparse

@@ -74,7 +74,7 @@ class TrackingG1ClipsCfg(TrackingG1Cfg):
     """
 
     training_clips: tuple[Path, ...] = (G1_RANDOM_CLIPS,)
-    """Clips that are used for training only, besides those of the command."""
+    """Additional clips for training. They are not played, evaluated or exported."""
 
     sim = coarse_simulation()
     commands = {**clips_commands()}

@@ -17,7 +17,7 @@ SECONDS = 11.0
 """Time after which no new movement of the legs starts."""
 
 FASTEST = 3.5
-"""Mean speed of a joint of arms and waist during a movement, at most, in rad/s."""
+"""Largest mean speed of an arm or waist joint during a movement, in rad/s."""
 
 ARM = {
     "shoulder_pitch": (-2.2, 0.7),
@@ -72,7 +72,7 @@ class _Legs:
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
-    """Middle between the feet, where both feet stood last."""
+    """Pose of the midpoint between the feet, in m and rad."""
 
     def __post_init__(self) -> None:
         self.feet = {foot: self._place(foot) for foot in (LEFT, RIGHT)}
