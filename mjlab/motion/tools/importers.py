@@ -13,7 +13,6 @@ from mjlab.motion.robot import MotionRobot
 
 _ROOT = 7
 """Number of root columns: position and quaternion."""
-_BODIES = ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w")
 
 
 def read_csv(
@@ -99,7 +98,9 @@ def _with_root(
 ) -> Motion | None:
     """Read a file whose joint positions include the root pose; None for other files.
 
-    The root is also the first body. The other bodies confirm the quaternion convention.
+    Bodies and velocities are computed, not read: in the files of HoloSoma 0.0.3 bodies
+    are of another revision of the G1 (1 cm off), and angular velocities of the pelvis
+    differ from the changes of its orientation by up to 7 rad/s.
     """
     if path.suffix != ".npz" or not path.is_file():
         return None
@@ -110,20 +111,18 @@ def _with_root(
         return None  # `load_motion` reports the reason for the failure.
     names = arrays.get("joint_names", joint_names)
     joints = arrays.get("joint_pos")
-    if names is None or joints is None or not {"fps", *_BODIES} <= set(arrays):
+    if names is None or joints is None or "fps" not in arrays:
         return None
     if joints.ndim != 2 or joints.shape[1] != _ROOT + len(names):
         return None
-    bodies = tuple(map(str, arrays.get("body_names", robot.body_names)))
-    return Motion(
-        name=path.stem,
-        fps=float(np.ravel(arrays["fps"])[0]),
-        joint_names=tuple(map(str, names)),
-        joint_pos=joints[:, _ROOT:].astype(float),
-        joint_vel=arrays["joint_vel"][:, _ROOT - 1 :].astype(float),
+    return Motion.from_root(
+        path.stem,
+        float(np.ravel(arrays["fps"])[0]),
+        joints[:, :3],
+        joints[:, 3:_ROOT],
+        joints[:, _ROOT:],
         root_body=robot.root_body,
-        body_names=bodies,
-        **{key: arrays[key].astype(float) for key in _BODIES},
+        joint_names=tuple(map(str, names)),
         info=MotionInfo(source=f"file with the root among its joints: {path.name}"),
     )
 
