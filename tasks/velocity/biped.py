@@ -48,15 +48,11 @@ _Cfg = TypeVar("_Cfg", bound=ManagerBasedRlEnvCfg)
 class WarmUpCfg(Config):
     """Easier start of training: slow commands and no pushes.
 
-    Commands then grow linearly to the task's ranges, and pushes to `pushes`.
+    Ranges then grow linearly to the task's ranges.
     """
 
     steps: tuple[int, int] = (80 * _ITERATION, 200 * _ITERATION)
     """Environment steps at which the change starts and ends."""
-
-    pushes: float = 1.5
-    """Final size of the pushes of training, relative to the task's pushes. Robots
-    rarely fall under the task's pushes, so they learn little from them."""
 
     lin_vel_x: tuple[float, float] = (-0.4, 0.4)
     """Initial range of the forward command, m/s."""
@@ -116,11 +112,7 @@ def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
     """
     events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance}
     if (push := events.get("push_robot")) is not None:
-        larger = {
-            axis: (warm_up.pushes * low, warm_up.pushes * high)
-            for axis, (low, high) in push.params["velocity_range"].items()
-        }
-        params = {**push.params, "velocity_range": larger, "steps": warm_up.steps}
+        params = {**push.params, "steps": warm_up.steps}
         events["push_robot"] = replace(push, func=growing_push, params=params)
     command = copy.deepcopy(cfg.commands[walking.COMMAND])
     assert isinstance(command, mdp.UniformVelocityCommandCfg)

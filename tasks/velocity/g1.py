@@ -67,7 +67,7 @@ def g1_commands() -> dict[str, CommandTermCfg]:
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)
-    command.ranges.lin_vel_y = (-0.5, 0.5)
+    command.ranges.lin_vel_y = (-0.8, 0.8)
     return terms
 
 

@@ -137,7 +137,7 @@ def commands(robot: LeggedRobot) -> dict[str, CommandTermCfg | None]:
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)
     fastest = _fastest(robot)
-    aside = round((0.5 if is_biped(robot) else 1.0) * fastest, 2)
+    aside = round((0.8 if is_biped(robot) else 1.0) * fastest, 2)
     command.ranges.lin_vel_x = (-fastest, fastest)
     command.ranges.lin_vel_y = (-aside, aside)
     return {**terms}
