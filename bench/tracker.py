@@ -1,6 +1,7 @@
 """Tracking errors of a G1 policy on training clips and held-out clips.
 
     python bench/tracker.py Tracking-G1-Clips --episodes 20
+    python bench/tracker.py Tracking-G1-Clips --clips crawl.npz --name tracker_crawl
 
 Each episode starts at the first frame of a clip. Noise, pushes and randomisation are
 disabled ("quiet") or enabled ("as trained"). An episode succeeds if no tracking error
@@ -47,20 +48,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("place", help="a task, a run's folder or checkpoint")
     parser.add_argument("--episodes", type=int, default=20)
-    parser.add_argument("--clips", type=Path, nargs="*", help="more motion files")
+    parser.add_argument(
+        "--clips", type=Path, nargs="*", help="measure these motion files instead"
+    )
     parser.add_argument("--held-out", type=Path, default=Path("held_out"))
     parser.add_argument("--name", default="tracker", help="name of the results file")
     args = parser.parse_args()
     at = find(args.place)
     configs, checkpoint = at.run.configs(), at.choose_checkpoint()
     shipped = sorted(G1_CLIPS.glob("*.npz"))
-    sets = {"training": shipped, "held out": write_clips(args.held_out)}
     if args.clips:
-        sets["other"] = args.clips
+        sets = {"other": args.clips}
+    else:
+        sets = {"training": shipped, "held out": write_clips(args.held_out)}
     random = sorted(G1_RANDOM_CLIPS.glob("*.npz"))
     known = [load_motion(path) for path in (*shipped, *random)]
     head = "".join(f"{name:>13}" for name in FIGURES)
-    print(f"{'':10}{'':18}{'':12}{head}")
+    print(f"{'':10}{'':21}{'':12}{head}")
     found = []
     for kind, paths in sets.items():
         for path in paths:
@@ -77,7 +81,7 @@ def main() -> None:
                 errors = measure(path, condition, configs, checkpoint, args.episodes)
                 row[condition] = errors
                 cells = "".join(f"{errors[name]:13.2f}" for name in FIGURES)
-                print(f"{kind:10}{path.stem:18}{condition:12}{cells}", flush=True)
+                print(f"{kind:10}{path.stem:21}{condition:12}{cells}", flush=True)
             found.append(row)
     for kind in sets:
         for condition in ("quiet", "as trained"):
