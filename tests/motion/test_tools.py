@@ -352,6 +352,28 @@ def test_a_file_of_holosoma_has_its_root_among_the_joints(robot, kick, tmp_path)
     assert found.body_ang_vel_w == pytest.approx(full.body_ang_vel_w, abs=1e-2)
 
 
+@pytest.mark.parametrize("fault", ["quaternions", "joints"])
+def test_a_root_among_the_joints_in_another_order_is_an_error(
+    robot, kick, tmp_path, fault
+):
+    full, path = robot.completed(kick), tmp_path / "wrong.npz"
+    quats, names = full.root_quat, list(full.joint_names)
+    if fault == "quaternions":
+        quats = quats[:, (1, 2, 3, 0)]
+    else:
+        names = names[1:] + names[:1]
+    np.savez(
+        path,
+        fps=50.0,
+        joint_pos=np.concatenate((full.root_pos, quats, full.joint_pos), axis=1),
+        body_pos_w=full.body_pos_w,
+        joint_names=np.array(names),
+        body_names=np.array(full.body_names),
+    )
+    with pytest.raises(MotionError, match="cm from forward kinematics on average"):
+        read_npz(path, robot)
+
+
 def test_pickles_are_refused_by_any_name(robot, tmp_path):
     clip = tmp_path / "clip.pkl"
     clip.write_bytes(pickle.dumps({"root_pos": [1, 2]}))

@@ -14,6 +14,9 @@ from mjlab.motion.robot import MotionRobot
 _ROOT = 7
 """Number of root columns: position and quaternion."""
 
+_FAR = 0.05
+"""Maximum mean distance of a file's bodies from our model of the robot, m."""
+
 
 def read_csv(
     path: Path,
@@ -98,9 +101,9 @@ def _with_root(
 ) -> Motion | None:
     """Read a file whose joint positions include the root pose; None for other files.
 
-    Bodies and velocities are computed, not read: in the files of HoloSoma 0.0.3 bodies
-    are of another revision of the G1 (1 cm off), and angular velocities of the pelvis
-    differ from the changes of its orientation by up to 7 rad/s.
+    Its bodies only have to agree roughly, and its velocities are ignored: in HoloSoma
+    0.0.3 the torso is 1 cm from its place in our G1, and the angular velocity of the
+    pelvis differs from the change of its orientation by up to 7 rad/s.
     """
     if path.suffix != ".npz" or not path.is_file():
         return None
@@ -115,16 +118,36 @@ def _with_root(
         return None
     if joints.ndim != 2 or joints.shape[1] != _ROOT + len(names):
         return None
-    return Motion.from_root(
+    found = Motion.from_root(
         path.stem,
         float(np.ravel(arrays["fps"])[0]),
         joints[:, :3],
-        joints[:, 3:_ROOT],
+        _normalised(path, joints[:, 3:_ROOT]),
         joints[:, _ROOT:],
         root_body=robot.root_body,
         joint_names=tuple(map(str, names)),
         info=MotionInfo(source=f"file with the root among its joints: {path.name}"),
     )
+    if {"body_names", "body_pos_w"} <= set(arrays):
+        bodies = list(map(str, arrays["body_names"]))
+        _check_bodies(path, robot.completed(found), bodies, arrays["body_pos_w"])
+    return found
+
+
+def _check_bodies(
+    path: Path, motion: Motion, names: Sequence[str], positions: np.ndarray
+) -> None:
+    """Raise if the bodies of a file are far from those of a motion, on average."""
+    shared = [name for name in motion.body_names if name in names]
+    found = positions[:, [names.index(name) for name in shared]]
+    error = found - motion.body_pos_w[:, motion.body_columns(shared)]
+    distance = np.linalg.norm(error, axis=-1).mean() if shared else 0.0
+    if distance > _FAR:
+        raise MotionError(
+            f"{path}: the bodies are {100.0 * distance:.0f} cm from forward kinematics "
+            "on average. Check that the quaternion in joint_pos is wxyz, that "
+            "joint_names is in the order of joint_pos, and that the robot is right."
+        )
 
 
 def _numbers(path: Path) -> np.ndarray:
