@@ -3,21 +3,18 @@
     python bench/walking.py Velocity-G1-Flat Velocity-Go1-Flat
     python bench/walking.py logs/Velocity-G1-Flat/latest --best --episodes 512
     python bench/walking.py Velocity-G1-Flat policies/rl_mjlab/policy.json
-    python bench/walking.py Velocity-G1-Flat --push 1.0 --friction 0.3 1.6
 
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a policy of
 another project. The robot starts from rest and follows one of 13 commands, first
 without noise, pushes and randomised models ("quiet"), then as in training ("as
 trained"). Policies of other projects are measured only in the first condition. The
 measures are defined in `mjlab.gait` and exclude the first seconds; the limits are in
-`mjlab/gait/limits.py`.
+`mjlab/gait/limits.py`. `bench/pushes.py` counts falls under other pushes and friction.
 """
 
 import argparse
-import copy
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +26,6 @@ prepare_threads()
 
 from bench.foreign import gait_of_foreign
 from bench.record import save
-from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import failure_text, gait_tables, text, tracking_table, verdict
 from mjlab.gait.walk import EPISODES, ROBOTS, gait_of
@@ -54,24 +50,12 @@ def main() -> None:
         help="robots per command without noise and pushes",
     )
     parser.add_argument("--seed", type=int, default=1000)
-    parser.add_argument(
-        "--push", type=float, help="maximum velocity change of pushes, m/s"
-    )
-    parser.add_argument(
-        "--friction", type=float, nargs=2, help="minimum and maximum foot friction"
-    )
     parser.add_argument("--best", action="store_true", help="use the best checkpoint")
     parser.add_argument("--name", default="walking", help="name of the results file")
     args = parser.parse_args()
     found = dict(measured(place, args) for place in args.policies)
     show(found)
-    figures = {
-        "seed": args.seed,
-        "push": args.push,
-        "friction": args.friction,
-        "policies": found,
-    }
-    print(f"saved {save(args.name, figures)}")
+    print(f"saved {save(args.name, {'seed': args.seed, 'policies': found})}")
 
 
 def measured(place: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
@@ -110,7 +94,7 @@ def gait_of_run(
     configs, task = run.configs(), run.task
     path = found.choose_checkpoint(best=args.best)
     worlds = gait_of(
-        disturbed(configs["env"], args.push, args.friction),
+        configs["env"],
         lambda env: load_policy(path, env, configs["agent"]),
         robots=args.robots,
         episodes=args.episodes,
@@ -124,26 +108,6 @@ def gait_of_run(
     }
     name = task if run.is_shipped else f"{task}/{run.path.name}/{path.stem}"
     return name, about, worlds
-
-
-def disturbed(
-    cfg: ManagerBasedRlEnvCfg, push: float | None, friction: Sequence[float] | None
-) -> ManagerBasedRlEnvCfg:
-    """Return the task with other pushes along x and y, and other foot friction.
-
-    Args:
-        cfg: The task.
-        push: Maximum velocity change, m/s. None keeps the task's.
-        friction: Minimum and maximum sliding friction. None keeps the task's.
-    """
-    changed = copy.deepcopy(cfg)
-    for event in filter(None, changed.events.values()):
-        if push is not None and event.func is mdp.push_by_setting_velocity:
-            event.params["velocity_range"] |= {"x": (-push, push), "y": (-push, push)}
-        is_friction = event.func is mdp.randomize.geom_friction
-        if friction and is_friction and tuple(event.params["axes"]) == ("sliding",):
-            event.params["ranges"] = tuple(friction)
-    return changed
 
 
 def seconds_of(run: Run, checkpoint: Path) -> float | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.names import UnknownNameError, suggest
+from mjlab.render.gl import import_mujoco
 from mjlab.settings.file import TaskFile
 from mjlab.watched import watched
 
@@ -153,6 +154,7 @@ def load_task(task_id: str) -> Task:
     if entry.file is not None:
         return _ADDED[task_id][1]
     module_name, _, attribute = entry.place.partition(":")
+    import_mujoco()
     try:
         task = getattr(importlib.import_module(module_name), attribute)
     except Exception as error:

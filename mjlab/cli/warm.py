@@ -122,6 +122,8 @@ def main(arguments: Sequence[str]) -> None:
     tasks = list(entries()) if named == ["all"] else named
     tasks = [find_entry(typed_task(task)).id for task in tasks]
     if options.in_process:
+        if len(tasks) > 1:
+            raise UsageError(f"--in-process compiles one task, not {len(tasks)}.")
         compile_task(tasks[0], options.arch, options.num_envs)
         return
     own = [sys.executable, "-m", "mjlab", "warm"]

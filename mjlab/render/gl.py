@@ -59,6 +59,14 @@ def check_process() -> None:
         )
 
 
+def import_mujoco() -> None:
+    """Import MuJoCo, which fails if the library that MUJOCO_GL selects is missing."""
+    try:
+        importlib.import_module("mujoco")
+    except Exception as error:  # Each OpenGL binding has its own exception types.
+        raise GlError(_explain(os.environ.get(VARIABLE), error, "start")) from error
+
+
 def open_context(
     width: int, height: int, fill: Callable[[], Filled]
 ) -> tuple[Any, Filled]:
@@ -82,7 +90,7 @@ def open_context(
         # Without a display GLFW only warns, and MuJoCo's own context fails in `fill`.
         return context, fill()
     except Exception as error:  # Each OpenGL binding has its own exception types.
-        raise GlError(_explain(chosen, error)) from error
+        raise GlError(_explain(chosen, error, "render")) from error
 
 
 def _context_class(chosen: str | None) -> Any:
@@ -91,14 +99,15 @@ def _context_class(chosen: str | None) -> Any:
     return importlib.import_module(_CONTEXTS).GLContext
 
 
-def _explain(chosen: str | None, error: Exception) -> str:
+def _explain(chosen: str | None, error: Exception, action: str) -> str:
     how = f"{VARIABLE}={chosen}" if chosen else f"{VARIABLE} is not set"
     missing = [name for name, library in _HEADLESS.items() if not _loads(library)]
     advice = f"Set {VARIABLE} to egl or osmesa before Python starts."
     if sys.platform.startswith("linux") and missing:
         advice += f" Not installed: {' and '.join(missing)} ({_DEBIAN})."
     return (
-        f"MuJoCo cannot render here ({how}): {type(error).__name__}: {error}. " + advice
+        f"MuJoCo cannot {action} here ({how}): {type(error).__name__}: {error}. "
+        + advice
     )
 
 

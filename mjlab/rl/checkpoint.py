@@ -127,6 +127,13 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
     return own
 
 
+def load_first_worlds(path: Path) -> dict[str, torch.Tensor] | None:
+    """Read the state of the first process's worlds, None if none was saved."""
+    file = _rank_file(path, 0)
+    worlds = _read(file, "cpu", path)["worlds"] if file.is_file() else None
+    return None if worlds is None else worlds["env"]
+
+
 def write_model(
     path: Path, model: Mapping[str, Any], iteration: int, **more: Any
 ) -> None:

@@ -3,12 +3,14 @@
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from mjlab.envs.state import is_per_world
 from mjlab.rl.changed_settings import (
     apply_to_learner,
     apply_to_worlds,
@@ -17,14 +19,14 @@ from mjlab.rl.changed_settings import (
     find_changes,
     find_fixed,
 )
-from mjlab.rl.checkpoint import load_model, load_own
+from mjlab.rl.checkpoint import load_first_worlds, load_model, load_own
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
 from mjlab.rl.layout import check_layout, policy_layout, saved_layout, worlds_layout
 from mjlab.rl.learners import Learner
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.vecenv import RslRlVecEnv, terms_of
 from mjlab.runs import CheckpointError, Run
 from mjlab.runs.settings import settings_digest
 
@@ -35,6 +37,10 @@ _INEXACT = (
 """Advice in errors if a run cannot be resumed exactly."""
 
 _NEW = "--no-exact (in Python exact=False) starts new episodes with the new value."
+
+_CURRICULA = ("step_counter", "curriculum.*", "scene.ground.levels", "event.*.level")
+"""Name patterns of the worlds' state that new episodes continue from: the step count of
+schedules, and levels of difficulty."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,8 @@ class RunState:
 
         Args:
             path: The checkpoint.
-            exact: Whether to restore the worlds too.
+            exact: Whether to restore the worlds too. Otherwise new episodes continue
+                with the progress of the curricula.
             config_text: The current configuration, which is compared with the
                 checkpoint's. Empty if there is none.
             chosen: Paths of the settings that the user typed.
@@ -137,6 +144,8 @@ class RunState:
         if own is not None:
             lines |= apply_to_worlds(changes, own["worlds"]["env"], env)
             self._restore_own(own)
+        elif not self._restore_curricula(path):
+            lines["curricula"] = "curricula start again: no state of worlds was saved"
         return Restored(model["progress"], list(lines.values()))
 
     def _load_own(self, path: Path) -> dict[str, Any]:
@@ -159,6 +168,37 @@ class RunState:
         for name, tensor in self.figures.tally.state().items():
             tensor.copy_(own["figures"][name])
         set_random_state(own["random"], device)
+
+    def _restore_curricula(self, path: Path) -> bool:
+        """Restore the progress of curricula, and start new episodes with it.
+
+        The number of worlds can differ from the checkpoint's.
+
+        Returns:
+            False if the checkpoint has no state of the worlds.
+        """
+        saved, env = load_first_worlds(path), self.worlds.env
+        if saved is None:
+            return False
+        before, state = saved["episode_length"].shape[0], env.get_state()
+        for name, now in state.items():
+            if name not in saved or not any(fnmatchcase(name, n) for n in _CURRICULA):
+                continue
+            value = saved[name].to(now.device)
+            if is_per_world(name, value, before):
+                value = value[torch.arange(len(now), device=now.device) % before]
+            if value.shape == now.shape:
+                now.copy_(value)
+        ground = terms_of(env).scene.ground
+        if ground is not None:
+            levels = state["scene.ground.levels"].clamp_(
+                max=ground.terrain.num_rows - 1
+            )
+            origins = ground.tile_origins[levels, state["scene.ground.columns"]]
+            state["scene.ground.origins"].copy_(origins)
+        env.set_state(state)
+        self.worlds.reset()
+        return True
 
 
 def _on_device(value: Any, device: torch.device) -> Any:

@@ -8,6 +8,7 @@ import torch
 
 from mjlab.envs import mdp
 from mjlab.managers import CurriculumTermCfg, RewardTermCfg
+from mjlab.registry import load_task
 from mjlab.rl import GaussianCfg, PpoCfg, RndCfg, TrainingLoop
 from mjlab.rl.changed_settings import find_changes
 from mjlab.runs import CheckpointError
@@ -188,6 +189,43 @@ def test_a_typed_weight_replaces_the_value_of_the_curriculum(tmp_path):
     second.resume(tmp_path, chosen=["env.rewards.alive.weight"])
     assert float(second.env.reward_manager.weight("alive")) == 1.0
     assert second.changes == ["env.rewards.alive.weight 0.5 -> 1"]
+
+
+def test_inexact_resume_continues_schedules_with_another_number_of_worlds(tmp_path):
+    trained(tmp_path, env=worlds())
+    cfg = worlds()
+    cfg.scene.num_envs = 5
+    second = loop_of(agent(3), tmp_path, env=cfg)
+    assert float(second.env.reward_manager.weight("alive")) == 1.0
+    steps = 2 * second.cfg.num_steps_per_env
+    assert steps > 6, "the stage of the schedule"
+    second.resume(tmp_path, exact=False)
+    assert int(second.env.common_step_counter) == steps
+    second.run()
+    assert float(second.env.reward_manager.weight("alive")) == 0.5
+    assert int(second.env.common_step_counter) == 3 * second.cfg.num_steps_per_env
+
+
+def test_inexact_resume_continues_on_the_same_terrain_levels(tmp_path):
+    def rough(num_envs: int) -> Any:
+        cfg = load_task("Velocity-Go1").env()
+        cfg.scene.num_envs = num_envs
+        return cfg
+
+    cfg = load_task("Velocity-Go1").rl()
+    cfg.max_iterations, cfg.num_steps_per_env = 1, 2
+    first = loop_of(cfg, tmp_path, env=rough(4))
+    ground = first.env.scene.ground
+    ground.levels.copy_(torch.tensor([3, 0, 9, 5]))
+    first.run()
+    second = loop_of(cfg, tmp_path, env=rough(6))
+    second.resume(tmp_path, exact=False)
+    env = second.env
+    assert env.scene.ground.levels.tolist() == [3, 0, 9, 5, 3, 0]
+    away = env.scene["robot"].data.root_pos_w - env.scene.ground.origins
+    assert float(away[:, :2].abs().max()) < 1.0
+    fresh = loop_of(cfg, tmp_path, env=rough(6)).env.scene.ground.origins
+    assert not torch.equal(fresh, env.scene.ground.origins)
 
 
 def other(what) -> Any:

@@ -407,6 +407,21 @@ def test_a_video_without_ffmpeg_names_the_package_to_install(tmp_path, monkeypat
         Video(tmp_path / "out.mp4", 20.0)
 
 
+def test_a_backend_that_mujoco_cannot_import_is_named():
+    """In a separate process, because MuJoCo reads the variable at its import."""
+    code = "from mjlab.registry import load_task; load_task('Cartpole-Balance')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin", "MUJOCO_GL": "nonsense"},
+        capture_output=True,
+        text=True,
+    )
+    message = done.stderr.splitlines()[-1]
+    assert "GlError: MuJoCo cannot start here (MUJOCO_GL=nonsense)" in message
+    assert "Set MUJOCO_GL to egl or osmesa" in message
+
+
 def test_importing_prepare_gl_does_not_import_mujoco():
     """So that the backend can be selected before it is imported."""
     code = (
