@@ -110,15 +110,15 @@ def main(arguments: Sequence[str]) -> None:
     line = read_line(TrainOptions, arguments)
     options = line.options
     entry = need_task(find_task(options), options.program)
-    # Imported late: torch takes seconds to import.
-    from mjlab.cli.memory import keep_freed_memory
-    from mjlab.cli.training import next_commands, train
-    from mjlab.rl import Ranks
-
     weights = find_weights(options)
     resumed = find_resumed(options, entry)
     run = None if resumed is None else resumed.run
     configs = read_configs(line, entry, run)
+    # Imported late: a wrong setting is reported before the learners' long imports.
+    from mjlab.cli.memory import keep_freed_memory
+    from mjlab.cli.training import next_commands, train
+    from mjlab.rl import Ranks
+
     keep_freed_memory()
     placement = find_place(options)
     device = choose_device(line, configs) if placement is None else placement.physics

@@ -5,25 +5,28 @@ the names of joints, feet and rays of the term.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.names import suggest
 from mjlab.rl import MlpModelCfg, SymmetryCfg
-from mjlab.rl.models.equivariant import MirroredColumns, SignedColumns
-from mjlab.rl.vecenv import RslRlVecEnv, terms_of
+from mjlab.rl.models.mirrored_columns import MirroredColumns, SignedColumns
 from mjlab.sensor import RayCastSensorCfg
 from mjlab.tasks.robots.g1 import G1, MIRROR
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.go1 import MIRROR as GO1_MIRROR
 from mjlab.tasks.robots.robot import Mirror, Robot
+
+if TYPE_CHECKING:  # Their import takes seconds.
+    from tensordict import TensorDict
+
+    from mjlab.rl.vecenv import RslRlVecEnv
 
 
 class SymmetryError(ValueError):
@@ -184,8 +187,10 @@ class Reflection:
         }
         self._actions = _Tensors(self.columns.acted, env.device)
 
-    def observations(self, observations: TensorDict) -> TensorDict:
+    def observations(self, observations: "TensorDict") -> "TensorDict":
         """Return the observations of the mirrored robot."""
+        from tensordict import TensorDict
+
         seen = {name: self.group(name, observations[name]) for name in self._groups}
         return TensorDict(dict(seen), batch_size=observations.batch_size)
 
@@ -244,20 +249,20 @@ class _Tensors:
         return values.index_select(-1, self._places).mul_(self._signs)
 
 
-_reflections: WeakKeyDictionary[RslRlVecEnv, Reflection] = WeakKeyDictionary()
+_reflections: "WeakKeyDictionary[RslRlVecEnv, Reflection]" = WeakKeyDictionary()
 
 
 def _with_images(
     robot: Robot,
-    env: RslRlVecEnv,
-    obs: TensorDict | None,
+    env: "RslRlVecEnv",
+    obs: "TensorDict | None",
     actions: torch.Tensor | None,
-) -> tuple[TensorDict | None, torch.Tensor | None]:
+) -> "tuple[TensorDict | None, torch.Tensor | None]":
     """Append mirror images to observations and actions, in the format of RSL-RL."""
     if env not in _reflections:
         if robot.mirror is None:
             raise SymmetryError(f"{robot.name} defines no mirror.")
-        _reflections[env] = Reflection(terms_of(env.unwrapped), robot.mirror)
+        _reflections[env] = Reflection(env.terms, robot.mirror)
     reflection = _reflections[env]
     if obs is not None:
         obs = torch.cat((obs, reflection.observations(obs)))  # type: ignore[arg-type]
@@ -267,15 +272,15 @@ def _with_images(
 
 
 def mirror_g1(
-    env: RslRlVecEnv, obs: TensorDict | None, actions: torch.Tensor | None
-) -> tuple[TensorDict | None, torch.Tensor | None]:
+    env: "RslRlVecEnv", obs: "TensorDict | None", actions: torch.Tensor | None
+) -> "tuple[TensorDict | None, torch.Tensor | None]":
     """Append the mirror images of a G1's observations and actions."""
     return _with_images(G1, env, obs, actions)
 
 
 def mirror_go1(
-    env: RslRlVecEnv, obs: TensorDict | None, actions: torch.Tensor | None
-) -> tuple[TensorDict | None, torch.Tensor | None]:
+    env: "RslRlVecEnv", obs: "TensorDict | None", actions: torch.Tensor | None
+) -> "tuple[TensorDict | None, torch.Tensor | None]":
     """Append the mirror images of a Go1's observations and actions."""
     return _with_images(GO1, env, obs, actions)
 

@@ -5,7 +5,7 @@ from typing import Any
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers.term import BoundTerm
 from mjlab.motion.command import MotionCommand, motion_command
-from mjlab.rl.models.equivariant import SignedColumns
+from mjlab.rl.models.mirrored_columns import SignedColumns
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.robots.robot import Mirror
 from mjlab.tasks.robots.symmetry import (

@@ -493,6 +493,22 @@ def test_misspelt_option_suggests_the_nearest(capsys):
     assert "--init-from TEXT" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("task", ["Velocity-G1", "Tracking-G1", "Lift-Yam-Rgb"])
+def test_a_wrong_setting_is_reported_before_the_learners_are_imported(task):
+    """Their import takes as long as everything else until then."""
+    code = (
+        "import sys\n"
+        "from mjlab.cli import run_program, train\n"
+        f"code = run_program(train.main, ['{task}', '--env.scene.num-env', '4'])\n"
+        "print(code, {'rsl_rl', 'tensordict'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
+    )
+    assert "'num_envs'" in done.stderr
+    assert done.stdout == "2 set()\n"
+
+
 def test_no_prefix_disables_a_switch():
     assert not read_line(train.TrainOptions, ["T", "--no-exact"]).options.exact
     assert read_line(train.TrainOptions, ["T"]).options.exact

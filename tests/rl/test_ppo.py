@@ -13,7 +13,8 @@ from tensordict import TensorDict
 from torch import nn
 
 from mjlab.rl.algorithms.ppo import Ppo, round_layers
-from mjlab.rl.models.equivariant import Image, SignedColumns, TiedLinear
+from mjlab.rl.models.equivariant import Image, TiedLinear
+from mjlab.rl.models.mirrored_columns import SignedColumns
 
 WORLDS, STEPS = 64, 8
 

@@ -19,12 +19,8 @@ from mjlab.export.network import Network
 from mjlab.rl import RslRlVecEnv
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.learners import Learner
-from mjlab.rl.models.equivariant import (
-    EquivariantModel,
-    Image,
-    MirroredColumns,
-    SignedColumns,
-)
+from mjlab.rl.models.equivariant import EquivariantModel, Image
+from mjlab.rl.models.mirrored_columns import MirroredColumns, SignedColumns
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.robots.legged import Foot
 from mjlab.tasks.robots.symmetry import Reflection
