@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.names import UnknownNameError, suggest
-from mjlab.render.gl import import_mujoco
+from mjlab.opengl import import_mujoco
 from mjlab.settings.file import TaskFile
 from mjlab.watched import watched
 

@@ -1,20 +1,13 @@
 """OpenGL backend: a window system if available, otherwise EGL or OSMesa."""
 
-import ctypes
 import importlib
 import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from mjlab.opengl import load_triton
-
-VARIABLE = "MUJOCO_GL"
-"""Environment variable that selects MuJoCo's backend."""
-
-# Offscreen backends, with their libraries.
-_HEADLESS = {"egl": "libEGL.so.1", "osmesa": "libOSMesa.so.8"}
-_DEBIAN = "apt-get install libegl1 libgl1-mesa-dri, or libosmesa6"
+from mjlab.opengl import HEADLESS, VARIABLE, explain, load_triton, loads
+from mjlab.opengl import GlError as GlError
 
 _CONTEXTS = "mujoco.rendering.classic.gl_context"
 """Module in which MuJoCo's renderer looks up the backend."""
@@ -25,10 +18,6 @@ _first: list[int] = []
 """Id of the process that opened the first context, copied to its forks."""
 
 
-class GlError(RuntimeError):
-    """Raised when OpenGL rendering is impossible on this machine."""
-
-
 def prepare_gl() -> str | None:
     """Select the backend for offscreen rendering; return it, None for MuJoCo's default.
 
@@ -36,7 +25,7 @@ def prepare_gl() -> str | None:
     imported, its renderer is changed too. A value set by the user is kept.
     """
     if VARIABLE not in os.environ and sys.platform.startswith("linux"):
-        found = (name for name, library in _HEADLESS.items() if _loads(library))
+        found = (name for name, library in HEADLESS.items() if loads(library))
         name = next(found, None)
         if name is not None:
             os.environ[VARIABLE] = name
@@ -57,14 +46,6 @@ def check_process() -> None:
             "multiprocessing.get_context('spawn'), with context='spawn' in "
             "AsyncVectorEnv, or before the first rendering."
         )
-
-
-def import_mujoco() -> None:
-    """Import MuJoCo, which fails if the library that MUJOCO_GL selects is missing."""
-    try:
-        importlib.import_module("mujoco")
-    except Exception as error:  # Each OpenGL binding has its own exception types.
-        raise GlError(_explain(os.environ.get(VARIABLE), error, "start")) from error
 
 
 def open_context(
@@ -90,30 +71,10 @@ def open_context(
         # Without a display GLFW only warns, and MuJoCo's own context fails in `fill`.
         return context, fill()
     except Exception as error:  # Each OpenGL binding has its own exception types.
-        raise GlError(_explain(chosen, error, "render")) from error
+        raise GlError(explain(chosen, error, "render")) from error
 
 
 def _context_class(chosen: str | None) -> Any:
-    if chosen in _HEADLESS:
+    if chosen in HEADLESS:
         return importlib.import_module(f"mujoco.{chosen}").GLContext
     return importlib.import_module(_CONTEXTS).GLContext
-
-
-def _explain(chosen: str | None, error: Exception, action: str) -> str:
-    how = f"{VARIABLE}={chosen}" if chosen else f"{VARIABLE} is not set"
-    missing = [name for name, library in _HEADLESS.items() if not _loads(library)]
-    advice = f"Set {VARIABLE} to egl or osmesa before Python starts."
-    if sys.platform.startswith("linux") and missing:
-        advice += f" Not installed: {' and '.join(missing)} ({_DEBIAN})."
-    return (
-        f"MuJoCo cannot {action} here ({how}): {type(error).__name__}: {error}. "
-        + advice
-    )
-
-
-def _loads(library: str) -> bool:
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True

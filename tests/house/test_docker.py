@@ -10,7 +10,7 @@ import tomllib
 
 import pytest
 
-from mjlab.render import gl
+from mjlab import opengl
 from tests.tools.architecture import ROOT
 
 FILES = {name: ROOT / f"docker/{name}.Dockerfile" for name in ("cpu", "cuda")}
@@ -91,7 +91,7 @@ def test_only_required_commands_run_as_root(steps):
 
 def test_tools_named_in_errors_can_render_videos(steps):
     (packages,) = (shlex.split(r) for r in of(steps, "RUN") if "apt-get" in r)
-    advised = re.findall(r"lib[\w-]+", gl._DEBIAN.partition(", or")[0])
+    advised = re.findall(r"lib[\w-]+", opengl.DEBIAN_PACKAGES.partition(", or")[0])
     assert advised and set(advised) <= set(packages)
 
 
