@@ -1,4 +1,4 @@
-"""A checkout, an editable install and a wheel, used from a folder that has `tasks/`.
+"""A checkout, an editable install and a wheel, used from a folder with other packages.
 
 Each has a separate environment with all packages except this project, so that only its
 own metadata is found.
@@ -91,7 +91,8 @@ def python(request, tmp_path_factory) -> list[str | Path]:
 
 @pytest.fixture
 def elsewhere(tmp_path) -> Path:
-    """A folder with a foreign package `tasks`."""
+    """A folder with a foreign package `tasks`, and with a clone named `mjlab`."""
+    (tmp_path / "mjlab" / "mjlab").mkdir(parents=True)
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks/__init__.py").write_text("raise RuntimeError('foreign')\n")
     return tmp_path
