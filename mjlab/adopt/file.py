@@ -55,12 +55,26 @@ def read_spec(path: Path, notes: Notes) -> mujoco.MjSpec:
     try:
         model = compile_spec(spec)
     except ModelFileError as error:
-        raise AdoptError(f"{path.name}: {one_line(error)}.") from error
+        message = f"{path.name}: {one_line(error)}."
+        if names := _including(path):
+            message += f" If it lacks parts, adopt a file that includes it: {names}."
+        raise AdoptError(message) from error
     _clear_materials(spec)
     _clear_options(spec, notes)
     _check_sizes(model, notes)
     _repair_inertias(spec, model, notes)
     return spec
+
+
+def _including(path: Path) -> str:
+    """Return the names of the files next to `path` that include it."""
+    include = re.compile(rf"""<include\s+file=["'](\./)?{re.escape(path.name)}["']""")
+    files = sorted(path.parent.glob("*.xml"))
+    return ", ".join(
+        file.name
+        for file in files
+        if include.search(file.read_text("utf-8", errors="replace"))
+    )
 
 
 def _parsed(path: Path) -> mujoco.MjSpec:

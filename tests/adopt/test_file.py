@@ -244,6 +244,22 @@ def test_a_missing_file_is_named(tmp_path):
         read_spec(tmp_path / "none.xml", Notes())
 
 
+def test_a_file_that_needs_its_scene_names_the_scene(tmp_path):
+    contact = '<contact><pair geom1="left_toe" geom2="floor"/></contact></mujoco>'
+    robot = tmp_path / "robot.xml"
+    robot.write_text(changed("</mujoco>", contact))
+    (tmp_path / "other.xml").write_text("<mujoco/>")
+    scene = tmp_path / "scene.xml"
+    floor = '<worldbody><geom name="floor" type="plane" size="1 1 1"/></worldbody>'
+    scene.write_text(f'<mujoco><include file="robot.xml"/>{floor}</mujoco>')
+    with pytest.raises(AdoptError, match=r"adopt a file that includes it: scene.xml.$"):
+        read_spec(robot, Notes())
+    scene.unlink()
+    with pytest.raises(AdoptError) as raised:
+        read_spec(robot, Notes())
+    assert "includes" not in str(raised.value)
+
+
 def test_swapped_joint_limits_are_repaired(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(knee(range="2.3 0.0"))
