@@ -54,8 +54,9 @@ def find_mirror(
     flipped = [joint for joint, image in images.items() if _flips(posed, joint, image)]
     middle = [(joint, joint) for joint, image in images.items() if joint == image]
     sides = name_rule([*swapped, *pairs], middle)
+    left, right = min(sides, key=lambda names: len(names[0]))
     notes.findings.append(
-        f"Left and right are mirror images: {sides[0][0]!r} and {sides[0][1]!r}"
+        f"Left and right are mirror images: {left!r} and {right!r}"
         + (f", and {len(sides) - 1} more" if len(sides) > 1 else "")
         + f"; {len(flipped)} joints change sign (--no-mirror)."
     )
