@@ -58,14 +58,17 @@ TRACKING: tuple[Panel, ...] = (
 
 
 RUNS: dict[str, tuple[str, tuple[Panel, ...]]] = {
-    "go1_learning": ("velocity/trained/Velocity-Go1-Flat", ROBOT),
-    "go1_rough_learning": ("velocity/trained/Velocity-Go1", ROUGH),
-    "g1_learning": ("velocity/trained/Velocity-G1-Flat", ROBOT),
-    "w18_learning": ("muscle/trained/Muscle-Walk-W18", MUSCLES),
-    "tracking_learning": ("tracking/trained/Tracking-G1", TRACKING),
-    "clips_learning": ("tracking/trained/Tracking-G1-Clips", TRACKING),
+    "go1_learning": ("tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl", ROBOT),
+    "go1_rough_learning": ("bench/results/learning_velocity_go1.json", ROUGH),
+    "g1_learning": ("tasks/velocity/trained/Velocity-G1-Flat/metrics.jsonl", ROBOT),
+    "w18_learning": ("tasks/muscle/trained/Muscle-Walk-W18/metrics.jsonl", MUSCLES),
+    "tracking_learning": ("tasks/tracking/trained/Tracking-G1/metrics.jsonl", TRACKING),
+    "clips_learning": (
+        "tasks/tracking/trained/Tracking-G1-Clips/metrics.jsonl",
+        TRACKING,
+    ),
 }
-"""Run folder in `tasks` and panels, by the name of the picture."""
+"""Metrics of a run, or their columns in results, and panels, by name of the picture."""
 
 
 def main() -> None:
@@ -78,15 +81,29 @@ def main() -> None:
 def made() -> dict[str, str]:
     """Return all pictures, SVG, by name."""
     runs = {
-        name: curves(ROOT / "tasks" / folder / "metrics.jsonl", panels)
-        for name, (folder, panels) in RUNS.items()
+        name: curves(rows_of(ROOT / file), panels)
+        for name, (file, panels) in RUNS.items()
     }
     return {**runs, "off_policy": off_policy()}
 
 
-def curves(metrics: Path, panels: Sequence[Panel]) -> str:
+def rows_of(file: Path) -> Rows:
+    """Return the metrics of each iteration of a file."""
+    text = file.read_text("utf-8")
+    if file.suffix == ".jsonl":
+        return [json.loads(row) for row in text.splitlines()]
+    return columns_to_rows(json.loads(text)["curve"])
+
+
+def columns_to_rows(columns: dict[str, list[float | None]]) -> Rows:
+    """Return one dictionary per iteration, without missing values."""
+    rows = zip(*columns.values(), strict=True)
+    named = (zip(columns, row, strict=True) for row in rows)
+    return [{name: x for name, x in row if x is not None} for row in named]
+
+
+def curves(rows: Rows, panels: Sequence[Panel]) -> str:
     """Return the learning curves of a run, one panel beside the other."""
-    rows: Rows = [json.loads(row) for row in metrics.read_text("utf-8").splitlines()]
     charts = []
     for title, name, factor, colour in panels:
         points = [
@@ -105,14 +122,12 @@ def off_policy() -> str:
     study = json.loads(OFF_POLICY.read_text("utf-8"))
     curves: dict[str, Rows] = {}
     for name, run in {"PPO": study["ppo"], **study["runs"]}.items():
-        columns = run["curve"]
-        rows = zip(*columns.values(), strict=True)
-        curves[name] = [dict(zip(columns, row, strict=True)) for row in rows]
+        curves[name] = columns_to_rows(run["curve"])
     charts = []
     for title, figure, factor, _ in ROBOT[:3]:
         lines = []
         for colour, (name, rows) in enumerate(curves.items()):
-            shown = [row for row in rows if row.get(figure) is not None]
+            shown = [row for row in rows if figure in row]
             lines.append(
                 ChartLine(
                     x=[row["Train/env_steps"] / 1e6 for row in shown],
