@@ -25,9 +25,13 @@ NO_PUSH = ["--disable", "events.push_robot"]
 
 
 def pushes(most: float) -> list[str]:
-    """Return options for pushes of up to `most` m/s in x and y."""
-    ranges = f'{{"x": ({-most}, {most}), "y": ({-most}, {most})}}'
-    return ["--env.events.push-robot.params.velocity-range", ranges]
+    """Return options for pushes of up to `most` m/s in x and y.
+
+    Vertical and angular velocities change as in training.
+    """
+    option = "--env.events.push-robot.params.velocity-range"
+    ends = [str(-most), str(most)]
+    return [f"{option}.x", *ends, f"{option}.y", *ends]
 
 
 def friction(value: float) -> list[str]:

@@ -68,7 +68,7 @@ RUNS: dict[str, tuple[str, tuple[Panel, ...]]] = {
         TRACKING,
     ),
 }
-"""Metrics of a run, or their columns in results, and panels, by name of the picture."""
+"""File with metrics (JSON Lines of a run, or a `bench` result), and panels."""
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def made() -> dict[str, str]:
 
 
 def rows_of(file: Path) -> Rows:
-    """Return the metrics of each iteration of a file."""
+    """Read the metrics of each iteration."""
     text = file.read_text("utf-8")
     if file.suffix == ".jsonl":
         return [json.loads(row) for row in text.splitlines()]
@@ -96,7 +96,7 @@ def rows_of(file: Path) -> Rows:
 
 
 def columns_to_rows(columns: dict[str, list[float | None]]) -> Rows:
-    """Return one dictionary per iteration, without missing values."""
+    """Convert columns to one dictionary per iteration, without missing values."""
     rows = zip(*columns.values(), strict=True)
     named = (zip(columns, row, strict=True) for row in rows)
     return [{name: x for name, x in row if x is not None} for row in named]

@@ -1,4 +1,4 @@
-"""OpenGL libraries: which are missing, and what must be imported before them."""
+"""Import order and error messages of OpenGL libraries."""
 
 import ctypes
 import importlib
@@ -40,12 +40,12 @@ def load_triton() -> None:
 
 
 def explain(chosen: str | None, error: Exception, action: str) -> str:
-    """Describe an error of OpenGL, with advice.
+    """Return the message for a failed OpenGL import or context.
 
     Args:
         chosen: The backend, None for MuJoCo's default.
         error: The error.
-        action: What MuJoCo cannot do, such as "render".
+        action: The action that failed, such as "render".
     """
     how = f"{VARIABLE}={chosen}" if chosen else f"{VARIABLE} is not set"
     missing = [name for name, library in HEADLESS.items() if not loads(library)]

@@ -43,6 +43,11 @@ _CURRICULA = ("step_counter", "curriculum.*", "scene.ground.levels", "event.*.le
 schedules, and levels of difficulty."""
 
 
+_NO_CURRICULA = (
+    "curricula start again, because the checkpoint has no state of the worlds"
+)
+
+
 @dataclass(frozen=True)
 class Restored:
     """Restored progress of the loop, and the settings that replaced restored state."""
@@ -145,7 +150,7 @@ class RunState:
             lines |= apply_to_worlds(changes, own["worlds"]["env"], env)
             self._restore_own(own)
         elif not self._restore_curricula(path):
-            lines["curricula"] = "curricula start again: no state of worlds was saved"
+            lines["curricula"] = _NO_CURRICULA
         return Restored(model["progress"], list(lines.values()))
 
     def _load_own(self, path: Path) -> dict[str, Any]:
