@@ -33,7 +33,7 @@ _OF_A_VALUE = (ValueError, TypeError, LookupError, ImportError, OSError)
 TRACEBACK = "--traceback"
 """Option of all programs: show the traceback of an error."""
 
-_BY_SIGNAL = 128
+BY_SIGNAL = 128
 """A process ended by signal N exits with this number plus N."""
 
 
@@ -89,10 +89,10 @@ def run_program(
         # The reader, such as `head`, closed the pipe; Python must not flush to it
         # again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BY_SIGNAL + signal.SIGPIPE
+        return BY_SIGNAL + signal.SIGPIPE
     except KeyboardInterrupt:
         sys.stderr.write("Stopped by Ctrl-C.\n")
-        return _BY_SIGNAL + signal.SIGINT
+        return BY_SIGNAL + signal.SIGINT
     except Exception as error:
         if shows_all or not _is_answer(error):
             raise
@@ -114,13 +114,8 @@ def _answer(main: Callable[[Sequence[str]], None], arguments: Sequence[str]) -> 
 @contextlib.contextmanager
 def _ending_in_order() -> Iterator[None]:
     """Raise on SIGINT, SIGTERM and SIGHUP, so that clean-up code runs."""
-    before: dict[int, Any] = {}
     ending = _Ending()
-    if threading.current_thread() is threading.main_thread():
-        numbers = {signal.SIGINT, signal.SIGTERM}
-        numbers.add(getattr(signal, "SIGHUP", signal.SIGTERM))
-        heeded = {n for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}
-        before = {number: signal.signal(number, ending) for number in heeded}
+    before = _handle_signals(ending)
     try:
         yield
     finally:
@@ -129,6 +124,38 @@ def _ending_in_order() -> Iterator[None]:
         if not ending.is_over:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def postponing_signals() -> Iterator[None]:
+    """Handle SIGINT, SIGTERM and SIGHUP after the block.
+
+    Some imports catch every exception, also the one with which a signal ends the
+    program: trimesh 5.2, which viser imports, tries its optional imports in this way.
+    """
+    received: list[int] = []
+    before = _handle_signals(lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number in received:
+        signal.raise_signal(number)
+
+
+def _handle_signals(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
+    """Handle SIGINT, SIGTERM and SIGHUP, except ignored ones.
+
+    Returns:
+        The previous handlers by signal, none outside of the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    numbers = {signal.SIGINT, signal.SIGTERM}
+    numbers.add(getattr(signal, "SIGHUP", signal.SIGTERM))
+    heeded = {n for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}
+    return {number: signal.signal(number, handler) for number in heeded}
 
 
 _IMPATIENCE_S = 2.0
@@ -154,7 +181,7 @@ class _Ending:
         self._latest = now
         if number == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(_BY_SIGNAL + number)
+        raise SystemExit(BY_SIGNAL + number)
 
 
 def _is_answer(error: Exception) -> bool:

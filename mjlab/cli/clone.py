@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
-from mjlab.cli.answers import UsageError
+from mjlab.cli.answers import BY_SIGNAL, UsageError
 from mjlab.cli.hardware import check_device, with_worlds
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.tasks import need_task
@@ -88,6 +88,8 @@ def main(arguments: Sequence[str]) -> None:
     )
     said = "Stopped" if outcome.interrupted else "Done"
     print(f"{said}: {outcome.reason}. The run is in {run.path}")
+    if outcome.interrupted:
+        raise SystemExit(BY_SIGNAL + outcome.signal)
 
 
 def read_configs(line: Line[CloneOptions], task_id: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional
 
 from mjlab.cli import hardware, mjlab_options
-from mjlab.cli.answers import UsageError, as_called
+from mjlab.cli.answers import BY_SIGNAL, UsageError, as_called
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.tasks import need_task
 from mjlab.driver import unused_gpu
@@ -144,10 +144,14 @@ def main(arguments: Sequence[str]) -> None:
         notes=notes,
         video=find_schedule(options),
     )
-    if not Ranks.from_environment().is_first:
+    ranks = Ranks.from_environment()
+    if not ranks.is_first:
         return
     print(f"{'Stopped' if outcome.interrupted else 'Done'}: {outcome.reason}.")
-    print(as_called(next_commands(folder)))
+    print(as_called(next_commands(folder, stopped=outcome.interrupted)))
+    # With several processes, torchrun decides about the exit code.
+    if outcome.interrupted and ranks.is_alone:
+        raise SystemExit(BY_SIGNAL + outcome.signal)
 
 
 def find_task(options: TrainOptions) -> str | None:

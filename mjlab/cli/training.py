@@ -149,7 +149,7 @@ def train(
         if ranks.is_first and display is not None:
             start = [*_start(loop, placement), *_judged(env_cfg)]
             lines = [*notes, *taken, *_changed(loop), *start]
-            for line in [f"Run folder: {run.path}.", *lines]:
+            for line in [f"Run folder: {run.path}", *lines]:
                 display.say(line)
             loop.writers = stack.enter_context(
                 writing(
@@ -165,8 +165,11 @@ def train(
             run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
             if display is not None:
                 stopped = outcome.interrupted
+                if not stopped:
+                    display.say("Writing the ONNX file.")
                 display.say(_unexported(run) if stopped else _export(run, configs))
                 if video is not None and not stopped:
+                    display.say("Recording a video of the policy.")
                     display.say(record_film(run))
     ranks.leave()
     return run, outcome
@@ -225,18 +228,29 @@ def record_film(run: Run) -> str:
         said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         return f"No video was recorded. {said[-1].removeprefix('error: ')}"
     write_report(run.path)
-    return f"Video: {shown_path(film)}."
+    return f"Video: {shown_path(film)}"
 
 
-def next_commands(run: Run) -> str:
-    """Return the commands that inspect a run."""
-    place = " ".join([str(shown_path(run.path)), *_task_option(run)])
-    return (
-        "Next:\n"
-        f"  watch the policy   python scripts/play.py {place}\n"
-        f"  show all curves    python scripts/report.py {shown_path(run.path)} --open\n"
-        f"  find problems      python scripts/doctor.py {place}"
-    )
+def next_commands(run: Run, *, stopped: bool = False) -> str:
+    """Return the commands that inspect a run.
+
+    Args:
+        run: The run.
+        stopped: Whether it was stopped; then the first command resumes it.
+    """
+    folder = shown_path(run.path)
+    place = " ".join([str(folder), *_task_option(run)])
+    lines = [
+        "Next:",
+        f"  watch the policy   python scripts/play.py {place}",
+        f"  show all curves    python scripts/report.py {folder} --open",
+        f"  find problems      python scripts/doctor.py {place}",
+    ]
+    if stopped:
+        task = _task_option(run)[1:] or [run.task]
+        words = " ".join([*task, "--resume", str(folder)])
+        lines.insert(1, f"  continue           python scripts/train.py {words}")
+    return "\n".join(lines)
 
 
 def _task_option(run: Run) -> list[str]:
@@ -345,7 +359,7 @@ def _export(run: Run, configs: Mapping[str, Any]) -> str:
     from mjlab.export import export_run
 
     try:
-        return f"ONNX file: {export_run(run, configs).path}."
+        return f"ONNX file: {shown_path(export_run(run, configs).path)}"
     except (ExportError, CannotWriteError) as error:
         return f"No ONNX file was written. {error}"
     except Exception:
@@ -378,6 +392,7 @@ def _recorder(
         config_text=text,
         about={"run": run.path.name, "versions": versions()},
         first_world=ranks.index * env.num_envs,
+        play_options=_task_option(run),
         say=_log.warning if display is None else display.say,
     )
     # Faults are checked once per iteration.

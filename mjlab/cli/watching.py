@@ -5,6 +5,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mjlab.cli.answers import postponing_signals
 from mjlab.viewer import Player, PolicyMenu
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def watch_in_browser(
         steps: Steps after which to stop. None runs until Ctrl-C.
         policies: Policies to choose from on the page.
     """
-    from mjlab.viewer import WebViewer
+    with postponing_signals():
+        from mjlab.viewer import WebViewer
 
     viewer = WebViewer(player, port=port, title=title, policies=policies)
     sys.stdout.write(

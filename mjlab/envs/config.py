@@ -26,7 +26,8 @@ from mjlab.random.seeds import check_seed
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import OriginType, SceneCfg
 from mjlab.settings import Config
-from mjlab.settings.bounds import at_least, between, check_bounds
+from mjlab.settings.bounds import at_least, between, check_numbers
+from mjlab.settings.types import check_type
 from mjlab.sim import SimulationCfg, check_num_envs
 from mjlab.spec import GeomCfg
 
@@ -192,7 +193,7 @@ class ManagerBasedRlEnvCfg(Config):
         training = self.sim.training
         if training is None:
             return self
-        check_bounds(training, "env.sim.training")
+        check_numbers(training, "env.sim.training")
         step = self.decimation * self.sim.mujoco.timestep
         mujoco = replace(
             self.sim.mujoco,
@@ -257,7 +258,7 @@ class ConfigError(ValueError):
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise if a value is invalid. Called before the scene is built."""
     _check_terms(cfg)
-    check_bounds(cfg, "env")
+    check_numbers(cfg, "env")
     try:
         check_num_envs(cfg.scene.num_envs, "scene.num_envs")
         if cfg.seed is not None:
@@ -294,12 +295,14 @@ _TERMS: dict[str, type[Config]] = {
 
 def _check_terms(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise if a term is not an instance of its manager's configuration class."""
+    check_type(cfg.observations, dict, "observations")
     places = [(key, getattr(cfg, key), kind) for key, kind in _TERMS.items()]
     for name, group in cfg.observations.items():
         if isinstance(group, ObservationGroupCfg):
             where = f"observations[{name!r}].terms"
             places.append((where, group.terms, ObservationTermCfg))
     for where, terms, kind in places:
+        check_type(terms, dict, where)
         for name, term in terms.items():
             if not isinstance(term, kind | None):
                 called = getattr(term, "__name__", repr(term))

@@ -147,9 +147,9 @@ def check_share(
     """Raise if the fraction of diverged world steps exceeds `max_share`."""
     share = worlds / max(1, steps)
     if share > max_share:
-        said = ", ".join(f"{name} {count}" for name, count in by_term.items())
+        said = ", ".join(f"{name} ({count})" for name, count in by_term.items())
         raise TooManyNonfiniteError(
-            f"{worlds} of {steps} world steps ended with NaN or infinity, a fraction "
-            f"of {share:.3f}; max_nonfinite_share is {max_share}. "
-            f"By term: {said or 'none, only the physics state'}."
+            f"NaN or infinity in {worlds} of {steps} world steps ({share:.1%}; "
+            f"max_nonfinite_share allows {max_share:.1%}). Terms with NaN or infinity: "
+            f"{said or 'none, only the physics state'}."
         )

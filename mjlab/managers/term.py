@@ -196,7 +196,7 @@ class BoundTerm:
             if inspect.Parameter.VAR_KEYWORD not in kinds:
                 raise TermError(
                     f"{self.label}: {_name(cfg.func)} has no parameter {name!r}. "
-                    + suggest(name, list(defaults))
+                    + (suggest(name, defaults) if defaults else "It has none.")
                 )
         known = defaults | cfg.params
         missing = [k for k in defaults if known[k] is inspect.Parameter.empty]

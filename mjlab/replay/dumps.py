@@ -101,6 +101,7 @@ class DumpFolder:
         config_text: str = "",
         about: Mapping[str, Any] | None = None,
         first_world: int = 0,
+        play_options: Sequence[str] = (),
         say: Callable[[str], None] = _log.warning,
     ) -> None:
         """Set the folder, which is created with the first dump.
@@ -112,6 +113,7 @@ class DumpFolder:
             config_text: Task and settings of the run as text.
             about: Further entries of the attribute `about`, such as versions.
             first_world: Global index of this process's world 0.
+            play_options: Options of `play.py` that find the task of a file.
             say: Called with a message about each dump, or about a dump that was not
                 written.
         """
@@ -120,6 +122,7 @@ class DumpFolder:
         self._task, self._config_text = task, config_text
         self._about = dict(about or {})
         self._first_world = first_world
+        self._play_options = play_options
         self._say = say
         self._has_complained = False
 
@@ -159,9 +162,10 @@ class DumpFolder:
         what = what.replace(" 1 worlds", " 1 world")
         said = ", ".join(str(world) for world in kept)
         more = f" and {len(worlds) - len(kept)} more" if len(worlds) > len(kept) else ""
+        options = " ".join(["--dump", str(path), *self._play_options])
         self._say(
-            f"{what[0].upper()}{what[1:]} ({said}{more}). play.py --dump {path} "
-            "replays the last steps."
+            f"{what[0].upper()}{what[1:]} ({said}{more}). play.py {options} replays "
+            "the last steps."
         )
 
     def _image(

@@ -13,7 +13,7 @@ from mjlab.rl.config import (
 )
 from mjlab.rl.models.config import CnnModelCfg, EstimatingModelCfg, RnnModelCfg
 from mjlab.runs.wandb import import_wandb
-from mjlab.settings.bounds import check_bounds
+from mjlab.settings.bounds import check_numbers
 
 
 class AgentError(ValueError):
@@ -28,7 +28,7 @@ def check_agent(cfg: AgentCfg, groups: Collection[str], num_envs: int) -> None:
         groups: Names of observation groups; see `groups_of`.
         num_envs: Worlds of one process.
     """
-    check_bounds(cfg, "agent")
+    check_numbers(cfg, "agent")
     problems: list[str] = []
     if cfg.logging.wandb_artifacts and not cfg.logging.wandb:
         problems.append("logging.wandb_artifacts=True needs logging.wandb=True")
@@ -172,7 +172,8 @@ def _check_names(
     if not chosen:
         return [f"obs_groups has no groups for {name!r}"]
     return [
-        f"obs_groups[{name!r}] names {group!r}. " + suggest(group, groups).rstrip(".")
+        f"obs_groups[{name!r}] names {group!r}, but the environment has no such "
+        f"observation group. {suggest(group, groups).rstrip('.')}"
         for group in chosen
         if group not in groups
     ]

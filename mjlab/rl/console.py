@@ -106,6 +106,7 @@ class LivePanel:
     def __init__(self, console: Console, title: str) -> None:
         self._title = title
         self._live = Live(console=console, auto_refresh=False, transient=False)
+        self._rewards: dict[str, float] = {}
 
     def __enter__(self) -> "LivePanel":
         """Start drawing."""
@@ -117,11 +118,20 @@ class LivePanel:
         self._live.__exit__(None, None, None)
 
     def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
-        """Draw the panel."""
+        """Draw the panel.
+
+        Reward terms keep their values in iterations in which no episode ends.
+        """
+        prefix = "Episode_Reward/"
+        self._rewards |= {
+            name.removeprefix(prefix): value
+            for name, value in figures.items()
+            if name.startswith(prefix)
+        }
         body: list[RenderableType] = [
             _bar(progress),
             _overview(progress, figures),
-            _terms(figures),
+            _terms(self._rewards),
         ]
         health = _health(figures)
         if health:
@@ -133,7 +143,7 @@ class LivePanel:
 
     def say(self, text: str) -> None:
         """Write a line above the panel."""
-        self._live.console.print(text, highlight=False, markup=False)
+        self._live.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 class _Output(Console):
@@ -208,12 +218,10 @@ def _overview(progress: Progress, figures: Mapping[str, float]) -> Text:
     return Text("\n".join("   ".join(line) for line in lines if line))
 
 
-def _terms(figures: Mapping[str, float]) -> Table:
+def _terms(rewards: Mapping[str, float]) -> Table:
     """Return a table of the largest and smallest reward terms."""
     table = Table.grid(padding=(0, 2))
-    prefix = "Episode_Reward/"
-    names = [name for name in figures if name.startswith(prefix)]
-    terms = sorted(((figures[n], n.removeprefix(prefix)) for n in names), reverse=True)
+    terms = sorted(((value, name) for name, value in rewards.items()), reverse=True)
     if len(terms) > _SHOWN_TERMS:
         half = _SHOWN_TERMS // 2
         terms = terms[:half] + terms[-half:]

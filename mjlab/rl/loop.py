@@ -39,6 +39,9 @@ class TrainingResult:
     interrupted: bool
     """True if a signal stopped the run before it finished."""
 
+    signal: int
+    """Number of the signal that this process received, 0 if none."""
+
     iteration: int
     """Finished iterations."""
 
@@ -142,6 +145,7 @@ class TrainingLoop:
         return TrainingResult(
             reason=reason,
             interrupted=bool(self._interrupts.agreed),
+            signal=int(self._interrupts.received),
             iteration=self.iteration,
             figures=self.figures,
             best=self._scores.best,

@@ -71,9 +71,13 @@ class Interrupts:
         self.received = float(number)
         _discard(lost)
         name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-        _log.warning(
-            "%s: saving after this iteration. Repeat to stop immediately.", name
-        )
+        if number == _PIPE:
+            _log.warning("The output pipe was closed: saving after this iteration.")
+        else:
+            _log.warning(
+                "%s: saving after this iteration. A second signal stops immediately.",
+                name,
+            )
         self._restore()
 
     def _restore(self) -> None:

@@ -18,7 +18,7 @@ from mjlab.names import match_names
 from mjlab.scene.config import ContactPairCfg, PerWorldEntityCfg, SceneCfg
 from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import ContactMatch, ContactSensorCfg
-from mjlab.settings.bounds import check_bounds
+from mjlab.settings.bounds import check_numbers
 from mjlab.spec import (
     add_keyframe,
     attach_spec,
@@ -135,7 +135,7 @@ def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
 
 def check_scene(cfg: SceneCfg) -> None:
     """Raise if the configuration is invalid, before anything is built."""
-    check_bounds(cfg, "scene")
+    check_numbers(cfg, "scene")
     seen: set[str] = set()
     for name in [*cfg.entities, *(sensor.name for sensor in cfg.sensors)]:
         if not name or "/" in name:

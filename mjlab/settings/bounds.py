@@ -1,5 +1,6 @@
 """Bounds of numbers, declared on a field: `steps: Annotated[int, at_least(1)]`."""
 
+import numbers
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from mjlab.settings.tree import Part, SettingError, parts_of
-from mjlab.settings.types import field_types, is_record, union_members
+from mjlab.settings.types import check_type, field_types, is_record, union_members
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,25 @@ def between(low: float, high: float) -> Bound:
     return Bound(low, high)
 
 
-def check_bounds(record: Any, path: str) -> None:
-    """Raise if a number is outside of its field's bound. The error names its path.
+def check_numbers(record: Any, path: str) -> None:
+    """Raise if a field of numbers has another type, or a number is out of its bound.
+
+    The error names its path.
 
     Args:
         record: A configuration; parts of it are checked too.
         path: Path of the configuration.
     """
     if is_record(record):
+        for name, kind in _number_fields(type(record)).items():
+            value = getattr(record, name)
+            # NumPy's scalars are numbers too.
+            if not isinstance(value, numbers.Real):
+                check_type(value, kind, f"{path}.{name}")
         for name, bound in bounds_of(type(record)).items():
             bound.check(getattr(record, name), f"{path}.{name}")
     for name, part in parts_of(Part(record, Any)).items():
-        check_bounds(part.value, f"{path}.{name}")
+        check_numbers(part.value, f"{path}.{name}")
 
 
 @cache
@@ -81,6 +89,17 @@ def bounds_of(cls: type) -> dict[str, Bound]:
     """Return the bounds that the fields of a dataclass declare."""
     hints = field_types(cls, include_extras=True)
     return {name: bound for name, hint in hints.items() for bound in _bounds(hint)}
+
+
+@cache
+def _number_fields(cls: type) -> dict[str, Any]:
+    """Return the annotations of fields that hold a number, or None."""
+    numeric = {int, float, type(None)}
+    return {
+        name: hint
+        for name, hint in field_types(cls).items()
+        if hint is not type(None) and set(union_members(hint)) <= numeric
+    }
 
 
 def _bounds(hint: Any) -> Iterator[Bound]:

@@ -30,6 +30,7 @@ from mjlab.cli import (
     train,
     warm,
 )
+from mjlab.cli.answers import postponing_signals
 from mjlab.cli.line import read_line
 from mjlab.cli.sources import find_source
 from mjlab.envs import ManagerBasedRlEnv
@@ -43,6 +44,7 @@ from mjlab.rl.checkpoint import write_model
 from mjlab.rl.console import open_display
 from mjlab.rl.signals import Interrupts, _is_closed
 from mjlab.runs import Run, RunError, find
+from mjlab.settings.types import WrongTypeError
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 from tests.worlds.rl_runs import env_cfg
@@ -247,7 +249,7 @@ def test_a_training_in_a_closed_pipe_is_saved_and_reports_it(tmp_path):
         while not process.stdout.readline().startswith(b"2/"):
             assert process.poll() is None
         process.stdout.close()
-    assert process.returncode == 0
+    assert process.returncode == 128 + signal.SIGPIPE
     run = find(TASK, tmp_path).run
     assert run.info()["status"] == "stopped"
     assert "SIGPIPE" in run.info()["reason"]
@@ -260,6 +262,29 @@ def test_ctrl_c_ends_a_program_without_a_traceback(capsys):
 
     assert run_program(main, []) == 130
     assert capsys.readouterr().err == "Stopped by Ctrl-C.\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_postponed_signal_ends_the_program_after_the_block(number, tmp_path):
+    def main(arguments: object) -> None:
+        with postponing_signals():
+            try:
+                os.kill(os.getpid(), number)
+                time.sleep(0.01)
+                (tmp_path / "imported").touch()
+            except BaseException:
+                # As in an import that catches every exception.
+                pass
+        (tmp_path / "served").touch()
+
+    def work() -> None:
+        # SIGINT is ignored in background jobs.
+        signal.signal(number, signal.default_int_handler)
+        raise SystemExit(run_program(main, []))
+
+    status = os.waitpid(forked(work), 0)[1]
+    assert os.waitstatus_to_exitcode(status) == 128 + number
+    assert [path.name for path in tmp_path.iterdir()] == ["imported"]
 
 
 def test_closed_output_pipe_ends_a_program_without_a_traceback():
@@ -428,6 +453,14 @@ def test_a_function_in_place_of_a_term_suggests_how_to_wrap_it():
     assert group is not None
     group.terms["speed"] = joint_vel_l2  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError, match=r"ObservationTermCfg\(func=joint_vel_l2\)"):
+        check_config(cfg)
+
+
+@pytest.mark.parametrize("where", ["observations", "rewards", "events"])
+def test_a_list_of_terms_is_an_error(where):
+    cfg = CartpoleBalanceCfg()
+    setattr(cfg, where, [RewardTermCfg(func=joint_vel_l2)])
+    with pytest.raises(WrongTypeError, match=rf"^{where} is \[.*\(list\); .* dict\.$"):
         check_config(cfg)
 
 

@@ -24,7 +24,7 @@ from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.help import field_texts, reference
 from mjlab.cli.line import read_line
 from mjlab.cli.list import find_summary
-from mjlab.cli.training import record_film
+from mjlab.cli.training import next_commands, record_film
 from mjlab.entity import EntityCfg, build_entity
 from mjlab.motion.tools.bvh import read_bvh
 from mjlab.names import suggest
@@ -162,8 +162,9 @@ WRONG = {
     "RndCfg.",
     "--agent.algorithm.num-mini-batches 7 --env.scene.num-envs 8": "agent."
     "algorithm.num_mini_batches=7 does not divide the 256 samples of an iteration.",
-    "--agent.obs-groups.actor actr": "agent.obs_groups['actor'] names 'actr'. "
-    "Valid names, nearest first: 'actor', 'critic'.",
+    "--agent.obs-groups.actor actr": "agent.obs_groups['actor'] names 'actr', but the "
+    "environment has no such observation group. Valid names, nearest first: 'actor', "
+    "'critic'.",
     "--agent.max-iterations -1": "agent.max_iterations is -1; it has to be 0 or more.",
 }
 
@@ -633,6 +634,16 @@ def test_a_run_resumes_where_it_stopped(logs, capsys):
         assert f"python scripts/{program}\n" in said
 
 
+def test_a_stopped_run_prints_the_command_that_continues_it(logs):
+    run = find(TASK, logs).run
+    said = next_commands(run, stopped=True).splitlines()
+    assert said[:2] == [
+        "Next:",
+        f"  continue           python scripts/train.py {TASK} --resume {run.path}",
+    ]
+    assert said[2:] == next_commands(run).splitlines()[1:]
+
+
 def test_folder_without_runs_is_not_suggested(tmp_path):
     (tmp_path / "sweeps").mkdir()
     with pytest.raises(RunError) as refusal:
@@ -646,7 +657,7 @@ def test_report_contains_the_training_video(logs, tmp_path, capsys):
     more = ["--agent.max-iterations", "3", "--logs", str(tmp_path / "logs"), "--video"]
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
     run = (tmp_path / "logs" / TASK / "latest").resolve()
-    assert f"Video: {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
+    assert f"Video: {run / 'videos' / 'policy.mp4'}\n" in capsys.readouterr().out
     # An MP4 file starts with the box "ftyp".
     assert (run / "videos" / "policy.mp4").read_bytes()[4:8] == b"ftyp"
     assert "data:video/mp4;base64," in (run / "report.html").read_text()

@@ -127,6 +127,22 @@ def test_a_world_that_is_not_finite_is_dumped_as_a_recording(dump: Path) -> None
         assert group["start"]["episode_length"] == 0
 
 
+def test_the_command_that_replays_a_dump_names_the_file_of_its_task(
+    tmp_path: Path,
+) -> None:
+    said: list[str] = []
+    options = ["--task", "falling.py:FallingCfg"]
+    dumps = DumpFolder(tmp_path, DumpCfg(), play_options=options, say=said.append)
+    env = ManagerBasedRlEnv(broken_cfg())
+    env.reset()
+    FlightRecorder(env, dumps, steps=10, iteration=lambda: 3)
+    walk(env, 14)
+    env.take_log()
+    (line,) = said
+    path = tmp_path / "000003_nonfinite.h5"
+    assert f"play.py --dump {path} --task falling.py:FallingCfg replays" in line
+
+
 def test_a_dumped_model_names_its_meshes_without_their_folder(tmp_path: Path) -> None:
     corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
     faces = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

@@ -53,6 +53,16 @@ def test_panel_shows_progress_best_and_worst_terms_and_warnings():
     assert "overflow" not in text
 
 
+def test_panel_keeps_reward_terms_if_no_episode_ended():
+    out = io.StringIO()
+    with LivePanel(Console(file=out, width=100, force_terminal=True), "A") as panel:
+        panel.show(progress(), FIGURES)
+        out.truncate(0)
+        panel.show(progress(), {"Perf/steps_per_s": 1.0})
+    assert "term4" in out.getvalue()
+    assert "nonfinite" not in out.getvalue()
+
+
 def test_lines_may_be_spaced_in_time_but_the_last_is_always_printed():
     out = io.StringIO()
     display = PlainLines(Console(file=out, width=100), every=60.0)
