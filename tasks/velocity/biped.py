@@ -39,9 +39,6 @@ INITIAL_WEIGHTS = {
 """Reward weights at the start of training, which change to the weights of the task. At
 the start, large penalties lead to short steps, and close tracking leads to hopping."""
 
-_GROWTH = (220 * _ITERATION, 400 * _ITERATION)
-"""Environment steps between which the weights change linearly."""
-
 _Cfg = TypeVar("_Cfg", bound=ManagerBasedRlEnvCfg)
 
 
@@ -53,6 +50,11 @@ class WarmUpCfg(Config):
 
     steps: tuple[int, int] = (80 * _ITERATION, 200 * _ITERATION)
     """Environment steps at which the change starts and ends."""
+
+    weight_steps: tuple[int, int] = (220 * _ITERATION, 400 * _ITERATION)
+    """Environment steps between which reward weights change from `INITIAL_WEIGHTS` to
+    the weights of the task. A policy that already walks needs neither change: set both
+    fields to (1, 2)."""
 
     lin_vel_x: tuple[float, float] = (-0.4, 0.4)
     """Initial range of the forward command, m/s."""
@@ -129,7 +131,7 @@ def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
             continue
         target, weights = f"reward/{name}/weight", (initial, term.weight)
         term.weight = initial
-        curriculum[f"{name}_weight"] = _lines(target, _GROWTH, weights)
+        curriculum[f"{name}_weight"] = _lines(target, warm_up.weight_steps, weights)
     return replace(
         cfg,
         events=events,

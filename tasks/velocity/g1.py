@@ -4,6 +4,7 @@
 """
 
 import re
+from dataclasses import replace
 from typing import Self
 
 from mjlab.envs import mdp
@@ -31,6 +32,10 @@ from mjlab.tasks.velocity.walk import biped_rewards, clocked_observations
 
 ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 """Joints that the policy moves: legs and waist."""
+
+ROUGH_GAIT = replace(GAIT, room=0.1, measured=0.4)
+"""Gait on rough ground. In steps to a side the feet come at most 10 cm closer together,
+and the step length depends on the measured velocity, too."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
@@ -62,12 +67,13 @@ def g1_scene(*, rough: bool = True) -> SceneCfg:
     return scene
 
 
-def g1_commands() -> dict[str, CommandTermCfg]:
-    """Return the velocity command."""
+def g1_commands(*, rough: bool = True) -> dict[str, CommandTermCfg]:
+    """Return the velocity command, slower to the sides on rough ground."""
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)
-    command.ranges.lin_vel_y = (-0.8, 0.8)
+    aside = 0.5 if rough else 0.8
+    command.ranges.lin_vel_y = (-aside, aside)
     return terms
 
 
@@ -104,8 +110,19 @@ def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg]:
 
 
 def g1_rewards(gait: Gait = GAIT, *, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Return rewards with pose and contacts of the gait as reference."""
-    return biped_rewards(G1, gait, rough=rough)
+    """Return rewards with pose and contacts of the gait as reference.
+
+    On rough ground, falls and feet that are close together have a penalty.
+    """
+    terms = biped_rewards(G1, gait, rough=rough)
+    if rough:
+        terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
+        terms["feet_too_close"] = RewardTermCfg(
+            func=walking_mdp.feet_too_close,
+            weight=-1.0,
+            params={"min_distance": 0.18, "asset_cfg": walking.feet_of(G1)},
+        )
+    return terms
 
 
 def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
@@ -139,8 +156,8 @@ class VelocityG1Cfg(VelocityCfg):
     sim = g1_simulation()
     commands = {**g1_commands()}
     observations = {**g1_observations()}
-    actions = {**g1_actions()}
-    rewards = {**g1_rewards()}
+    actions = {**g1_actions(ROUGH_GAIT)}
+    rewards = {**g1_rewards(ROUGH_GAIT)}
     terminations = {**g1_terminations()}
     events = {**walking.events(G1)}
     # The pelvis of a stepping robot turns faster than commanded, so success does not

@@ -3,6 +3,8 @@
 from mjlab.tasks.velocity.biped import WarmUpCfg
 from mjlab.tasks.velocity.g1 import (
     VelocityG1Cfg,
+    g1_actions,
+    g1_commands,
     g1_observations,
     g1_rewards,
     g1_scene,
@@ -17,7 +19,9 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     warm_up = WarmUpCfg()
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
+    commands = {**g1_commands(rough=False)}
     observations = {**g1_observations(rough=False)}
+    actions = {**g1_actions()}
     rewards = {**g1_rewards(rough=False)}
     terminations = {**g1_terminations(rough=False)}
     curriculum = {}

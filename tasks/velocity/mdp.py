@@ -377,6 +377,27 @@ def feet_slip(
     return cost * moving(env, command_name, command_threshold)
 
 
+def feet_too_close(
+    env: ManagedEnv, min_distance: float, asset_cfg: Selection
+) -> torch.Tensor:
+    """Penalise feet that are close together or crossed, seen from the front.
+
+    Args:
+        env: The environment.
+        min_distance: Sideways distance of the feet below which the cost increases, m.
+        asset_cfg: Sites of the left and of the right foot.
+
+    Returns:
+        0 at `min_distance`, 1 where one foot is in front of the other.
+    """
+    data = asset_cfg.entity.data
+    feet = data.site_pos_w[:, asset_cfg.site_ids, :2]
+    apart = feet[:, 0] - feet[:, 1]
+    yaw = data.heading_w
+    distance = yaw.cos() * apart[:, 1] - yaw.sin() * apart[:, 0]
+    return (1.0 - distance / min_distance).clamp(min=0.0)
+
+
 def soft_landing(
     env: ManagedEnv,
     sensor_name: str,

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import mujoco
 import pytest
@@ -26,6 +27,7 @@ from mjlab.tasks.velocity import (
     g1_rewards,
 )
 from mjlab.tasks.velocity.commands import TwistCommandCfg
+from mjlab.tasks.velocity.mdp import feet_too_close
 from mjlab.tasks.velocity.terms import commands, rewards
 
 TASKS = ("Velocity-G1", "Velocity-G1-Flat", "Velocity-Go1", "Velocity-Go1-Flat")
@@ -191,6 +193,24 @@ def test_rays_that_start_three_metres_above_reach_the_ground(
     torch.testing.assert_close(
         middle, torch.full((8,), 3.0 + height), atol=0.1, rtol=0.0
     )
+
+
+def test_feet_that_are_close_together_seen_from_the_front_have_a_cost() -> None:
+    # Left and right foot of four robots: apart, at half of the distance, crossed, and
+    # one ahead of the other, with headings of 0 and 90 degrees.
+    feet = torch.tensor(
+        [
+            [[0.0, 0.1, 0.0], [0.0, -0.1, 0.0]],
+            [[0.3, 0.05, 0.0], [0.0, -0.05, 0.0]],
+            [[0.0, -0.1, 0.0], [0.0, 0.1, 0.0]],
+            [[-0.05, 0.4, 0.0], [0.05, 0.0, 0.0]],
+        ]
+    )
+    heading = torch.tensor([0.0, 0.0, 0.0, math.pi / 2])
+    data = SimpleNamespace(site_pos_w=feet, heading_w=heading)
+    robot = SimpleNamespace(entity=SimpleNamespace(data=data), site_ids=slice(None))
+    cost = feet_too_close(cast(Any, None), 0.2, cast(Any, robot))
+    torch.testing.assert_close(cost, torch.tensor([0.0, 0.5, 2.0, 0.5]))
 
 
 # Subclasses.
