@@ -258,13 +258,13 @@ class ConfigError(ValueError):
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise if a value is invalid. Called before the scene is built."""
     _check_terms(cfg)
-    check_numbers(cfg, "env")
     try:
         check_num_envs(cfg.scene.num_envs, "scene.num_envs")
         if cfg.seed is not None:
             check_seed(cfg.seed, "seed")
     except (TypeError, ValueError) as error:
         raise ConfigError(str(error)) from None
+    check_numbers(cfg, "env")
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if not cfg.episode_length_s >= step:
         raise ConfigError(
