@@ -163,9 +163,7 @@ def test_too_many_diverged_worlds_stop_the_run_with_fraction_and_terms() -> None
     found = guard(flags(False), torch.tensor([True]), share=0.2)
     found.detect()
     found.end_episodes()
-    with pytest.raises(
-        TooManyNonfiniteError, match=r"fraction of 0\.250.*reward/fast 2"
-    ):
+    with pytest.raises(TooManyNonfiniteError, match=r"\(25\.0%.*reward/fast \(2\)"):
         found.take_counts()
 
 

@@ -89,11 +89,12 @@ def test_weights_grow_to_those_of_the_configuration() -> None:
     cfg.rewards["foot_slip"].weight = -1.5
     cfg.rewards["action_rate_l2"].weight = 0.0
     cfg.rewards["track_linear_closely"] = None
+    cfg.warm_up.weight_steps = (1, 2)
     training = cfg.for_training()
     assert training.rewards["foot_slip"].weight == -0.1
     assert training.rewards["action_rate_l2"].weight == 0.0
     stages = training.curriculum["foot_slip_weight"].params["stages"]
-    assert [weight for _, weight in stages] == [-0.1, -1.5]
+    assert stages == [(1, -0.1), (2, -1.5)]
     grown = {name for name in training.curriculum if name.endswith("_weight")}
     assert grown == {"foot_slip_weight"}
     assert cfg.rewards["foot_slip"].weight == -1.5
