@@ -64,9 +64,9 @@ def between(low: float, high: float) -> Bound:
 
 
 def check_numbers(record: Any, path: str) -> None:
-    """Raise if a field of numbers has another type, or a number is out of its bound.
+    """Raise if a numeric field has a value of another type or outside its bounds.
 
-    The error names its path.
+    The error names the path of the field.
 
     Args:
         record: A configuration; parts of it are checked too.
@@ -93,7 +93,7 @@ def bounds_of(cls: type) -> dict[str, Bound]:
 
 @cache
 def _number_fields(cls: type) -> dict[str, Any]:
-    """Return the annotations of fields that hold a number, or None."""
+    """Return the annotations of numeric fields, which can allow None."""
     numeric = {int, float, type(None)}
     return {
         name: hint

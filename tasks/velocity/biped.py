@@ -52,9 +52,9 @@ class WarmUpCfg(Config):
     """Environment steps at which the change starts and ends."""
 
     weight_steps: tuple[int, int] = (220 * _ITERATION, 400 * _ITERATION)
-    """Environment steps between which reward weights change from `INITIAL_WEIGHTS` to
-    the weights of the task. A policy that already walks needs neither change: set both
-    fields to (1, 2)."""
+    """Environment steps at which the change of reward weights starts and ends: from
+    `INITIAL_WEIGHTS` to the weights of the task. To continue the training of a policy
+    that already walks, set `steps` and `weight_steps` to (1, 2)."""
 
     lin_vel_x: tuple[float, float] = (-0.4, 0.4)
     """Initial range of the forward command, m/s."""

@@ -34,8 +34,8 @@ ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_join
 """Joints that the policy moves: legs and waist."""
 
 ROUGH_GAIT = replace(GAIT, room=0.1, measured=0.4)
-"""Gait on rough ground. In steps to a side the feet come at most 10 cm closer together,
-and the step length depends on the measured velocity, too."""
+"""Gait on rough ground. In sideways steps the feet come at most 10 cm closer together,
+and the step length also depends on the measured velocity."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
@@ -68,7 +68,7 @@ def g1_scene(*, rough: bool = True) -> SceneCfg:
 
 
 def g1_commands(*, rough: bool = True) -> dict[str, CommandTermCfg]:
-    """Return the velocity command, slower to the sides on rough ground."""
+    """Return the velocity command, with slower sideways steps on rough ground."""
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)

@@ -380,15 +380,16 @@ def feet_slip(
 def feet_too_close(
     env: ManagedEnv, min_distance: float, asset_cfg: Selection
 ) -> torch.Tensor:
-    """Penalise feet that are close together or crossed, seen from the front.
+    """Return the cost of feet that are close together or crossed, seen from the front.
 
     Args:
         env: The environment.
         min_distance: Sideways distance of the feet below which the cost increases, m.
-        asset_cfg: Sites of the left and of the right foot.
+        asset_cfg: Sites of the left and the right foot, in this order.
 
     Returns:
-        0 at `min_distance`, 1 where one foot is in front of the other.
+        0 from `min_distance` on, 1 where one foot is in front of the other, and more
+        where the feet are crossed; shape (num_envs,).
     """
     data = asset_cfg.entity.data
     feet = data.site_pos_w[:, asset_cfg.site_ids, :2]

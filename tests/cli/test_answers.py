@@ -273,7 +273,7 @@ def test_a_postponed_signal_ends_the_program_after_the_block(number, tmp_path):
                 time.sleep(0.01)
                 (tmp_path / "imported").touch()
             except BaseException:
-                # As in an import that catches every exception.
+                # Some imports catch every exception, too.
                 pass
         (tmp_path / "served").touch()
 
