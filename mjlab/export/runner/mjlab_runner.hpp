@@ -132,9 +132,12 @@ class JsonReader {
   }
 
  private:
-  explicit JsonReader(const std::string& text) : text_(text) {}
+  explicit JsonReader(const std::string& text) : text_(text) {
+    digits_.imbue(std::locale::classic());  // A program's locale may use a comma.
+  }
 
   const std::string& text_;
+  std::istringstream digits_;  // One for all numbers: a new stream is slow.
   std::size_t at_ = 0;
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -227,10 +230,10 @@ class JsonReader {
       if (!take('+')) take('-');
       digits();
     }
-    std::istringstream stream(text_.substr(start, at_ - start));
-    stream.imbue(std::locale::classic());  // A program's locale may use a comma.
+    digits_.clear();
+    digits_.str(text_.substr(start, at_ - start));
     double found = 0.0;
-    if (!(stream >> found)) fail("a number is too large");
+    if (!(digits_ >> found)) fail("a number is too large");
     return found;
   }
 
