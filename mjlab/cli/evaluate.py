@@ -31,6 +31,10 @@ GAIT_ROBOTS = 4
 GAIT_EPISODES = 52
 """Maximum number of episodes for the gait measurement as trained, over all commands."""
 
+MOST_FAILURES = 10
+"""Maximum number of gait measures that are listed as failed; an untrained policy fails
+in most. The report's page lists all."""
+
 
 @dataclass(kw_only=True)
 class EvaluateOptions(TaskOptions, RunOptions):
@@ -248,7 +252,7 @@ def gait_text(worlds: dict[str, Any]) -> str:
         *map(text, gait_tables(gait_rows(worlds))),
         legend(),
         f"Tracking errors and falls:\n{text(tracking_table(worlds))}",
-        verdict(failures(worlds)),
+        verdict(failures(worlds), most=MOST_FAILURES),
     ]
     return "\n" + "\n\n".join(parts)
 

@@ -138,13 +138,21 @@ def _told(command: str, figures: Figures) -> str:
     return scaled_name(command, relative_size(figures))
 
 
-def verdict(found: Sequence[Failure]) -> str:
-    """Describe whether a gait is natural, with a line per metric outside its limit."""
+def verdict(found: Sequence[Failure], most: int | None = None) -> str:
+    """Describe whether a gait is natural, with a line per metric outside its limit.
+
+    Args:
+        found: The metrics outside their limits.
+        most: Maximum number of lines for metrics. None: no maximum.
+    """
     if not found:
         return "natural gait: every measure is within its limits"
     measures = "1 measure fails" if len(found) == 1 else f"{len(found)} measures fail"
     lines = [f"not a natural gait: {measures}"]
-    return "\n".join([*lines, *(f"  {failure_text(one)}" for one in found)])
+    lines += [f"  {failure_text(one)}" for one in found[:most]]
+    if most is not None and len(found) > most:
+        lines.append(f"  and {len(found) - most} more")
+    return "\n".join(lines)
 
 
 def failure_text(failure: Failure) -> str:

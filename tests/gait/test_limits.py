@@ -80,6 +80,10 @@ def test_a_shuffle_fails_in_six_measures() -> None:
     assert lines[1] == "  forward 1.0, quiet: steps 9.60, allowed 1.6 to 3.6 1/s"
     assert lines[2] == "  forward 1.0, quiet: step length 5.0, at least 22 cm"
     assert lines[5] == "  forward 1.0, quiet: flight 14.0, at most 2 %"
+    assert verdict(failures(found), most=2).splitlines() == [
+        *lines[:3],
+        "  and 4 more",
+    ]
 
 
 def test_steps_may_be_shorter_at_half_the_speed() -> None:
