@@ -52,7 +52,7 @@ class Interrupts:
         """Reason to stop, for messages."""
         if not self.received:
             return "another process received a signal"
-        name = signal.Signals(int(self.received)).name
+        name = _name(int(self.received))
         if self.received == _PIPE:
             return f"the output pipe was closed ({name})"
         return f"{name} received"
@@ -70,13 +70,12 @@ class Interrupts:
                 return
         self.received = float(number)
         _discard(lost)
-        name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
         if number == _PIPE:
             _log.warning("The output pipe was closed: saving after this iteration.")
         else:
             _log.warning(
                 "%s: saving after this iteration. A second signal stops immediately.",
-                name,
+                _name(number),
             )
         self._restore()
 
@@ -84,6 +83,10 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before = {}
+
+
+def _name(number: int) -> str:
+    return "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
 
 
 def _is_closed(output: int) -> bool:
