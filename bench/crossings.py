@@ -7,12 +7,14 @@ Each episode starts at the centre of a tile of terrain with another random seed 
 training, 25 rows, and the same proportion of each tile type. The command is to walk in
 a random direction. The episode ends at the edge of the tile (success), after a fall, or
 after 20 s. Sensor noise, delays, pushes and friction are randomised as in training.
-`--variations` repeats the measurement with other image delays, noise and holes.
+`--variations` repeats the measurement with other image delays, noise and holes, and
+with the camera displaced and turned.
 """
 
 import argparse
 import copy
 import dataclasses
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,10 +31,18 @@ import torch
 from bench.blind_go1 import BlindGo1Cfg, blind_rl
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv, Rollout
-from mjlab.managers import OutcomeTermCfg, TerminationTermCfg
+from mjlab.managers import (
+    EventTermCfg,
+    OutcomeTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
 from mjlab.managers.managed_env import ManagedEnv
+from mjlab.mdp import randomize
 from mjlab.rl import load_policy
 from mjlab.runs import find
+from mjlab.spec import CameraCfg
+from mjlab.tasks.velocity.go1_sight import EYE
 from mjlab.tensors.buffers import DelayCfg
 
 SEED = 20261129
@@ -152,6 +162,32 @@ def _delay(low: int, high: int) -> Callable[[Any], None]:
     return change
 
 
+def _camera(metres: float, degrees: float) -> Callable[[Any], None]:
+    """Displace and turn each robot's camera, along and about each axis."""
+    where = SceneEntityCfg("robot", camera_names=(EYE,))
+    draws = {
+        "eye_pos": (randomize.cam_pos, metres),
+        "eye_quat": (randomize.cam_quat, math.radians(degrees)),
+    }
+
+    def change(cfg: Any) -> None:
+        # Only cameras of an entity can be randomised.
+        eye, others = cfg.scene.sensors[-1], cfg.scene.sensors[:-1]
+        camera = CameraCfg(
+            name=EYE, body=eye.parent.name, fovy=eye.fovy, pos=eye.pos, quat=eye.quat
+        )
+        robot = cfg.scene.entities["robot"]
+        robot.cameras = (*robot.cameras, camera)
+        eye = dataclasses.replace(eye, camera=f"robot/{EYE}", parent=None, fovy=None)
+        cfg.scene.sensors = (*others, eye)
+        for name, (term, by) in draws.items():
+            params = {"asset_cfg": where, "ranges": (-by, by)}
+            event = EventTermCfg(func=term, mode="startup", params=params)
+            cfg.events = {**cfg.events, name: event}
+
+    return change
+
+
 VARIATIONS: dict[str, Callable[[Any], None]] = {
     "as trained": lambda cfg: None,
     "no delay": _delay(0, 0),
@@ -160,6 +196,8 @@ VARIATIONS: dict[str, Callable[[Any], None]] = {
     "noise of 5 %": _images(noise=0.05),
     "holes in 20 %": _images(holes=0.2),
     "no reading": _images(holes=1.0),
+    "camera up to 1 cm and 2° off": _camera(0.01, 2.0),
+    "camera up to 2 cm and 5° off": _camera(0.02, 5.0),
 }
 """Changes of a configuration, by name."""
 

@@ -32,7 +32,9 @@ class CameraSensorCfg(SensorCfg):
     """
 
     camera: str | None = None
-    """Full name of a camera of the scene, such as "robot/head". None adds a camera."""
+    """Full name of a camera of the scene, such as "robot/head". None adds a camera.
+    `mdp.randomize.cam_pos` and similar terms need a camera of an entity: one of its
+    model, or of `EntityCfg.cameras`."""
 
     parent: ObjRef | None = None
     """Body that an added camera is fixed to. None fixes it to the world."""
