@@ -7,7 +7,7 @@ subclass one of these configurations.
 
 import copy
 from dataclasses import replace
-from typing import Self
+from typing import ClassVar, Self
 
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import EventTermCfg, OutcomeTermCfg
@@ -46,6 +46,19 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     episode_length_s = 20.0
     commands = {**terms.commands()}
     outcomes = {**outcomes()}
+
+    standing: ClassVar[float | None] = None
+    """Fraction of worlds with zero command in training. None: as in evaluation."""
+
+    def for_training(self) -> Self:
+        """Return the training configuration, with more worlds that stand."""
+        cfg = super().for_training()
+        if self.standing is None:
+            return cfg
+        command = copy.deepcopy(cfg.commands[terms.COMMAND])
+        assert isinstance(command, mdp.UniformVelocityCommandCfg)
+        command.rel_standing_envs = self.standing
+        return replace(cfg, commands={**cfg.commands, terms.COMMAND: command})
 
     def play(self) -> Self:
         """Return the configuration for play.

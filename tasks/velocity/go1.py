@@ -3,10 +3,6 @@
 `go1_flat.py` builds its task with these functions.
 """
 
-import copy
-from dataclasses import replace
-from typing import Self
-
 from mjlab.envs import mdp
 from mjlab.managers import (
     CurriculumTermCfg,
@@ -162,6 +158,7 @@ class VelocityGo1Cfg(VelocityCfg):
     30% of its commands are zero, instead of 10% in evaluation.
     """
 
+    standing = 0.3
     scene = go1_scene()
     sim = go1_simulation()
     observations = {**go1_observations()}
@@ -173,11 +170,3 @@ class VelocityGo1Cfg(VelocityCfg):
         "terrain_levels": CurriculumTermCfg(func=mdp.terrain_levels_by_survival)
     }
     viewer = grounds.viewer(GO1)
-
-    def for_training(self) -> Self:
-        """Return the training configuration, in which 30% of the commands are zero."""
-        cfg = super().for_training()
-        command = copy.deepcopy(cfg.commands[walking.COMMAND])
-        assert isinstance(command, mdp.UniformVelocityCommandCfg)
-        command.rel_standing_envs = 0.3
-        return replace(cfg, commands={**cfg.commands, walking.COMMAND: command})

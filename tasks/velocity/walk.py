@@ -393,15 +393,8 @@ class WalkCfg(VelocityCfg):
     and events with the functions of this file.
     """
 
+    standing = 0.3
     curriculum = {}
-
-    def for_training(self) -> Self:
-        """Return the training configuration, in which 30% of the commands are zero."""
-        cfg = super().for_training()
-        command = copy.deepcopy(cfg.commands[walking.COMMAND])
-        assert isinstance(command, mdp.UniformVelocityCommandCfg)
-        command.rel_standing_envs = 0.3
-        return replace(cfg, commands={**cfg.commands, walking.COMMAND: command})
 
 
 class BipedWalkCfg(VelocityCfg):
