@@ -112,10 +112,11 @@ def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg]:
 def g1_rewards(gait: Gait = GAIT, *, rough: bool = True) -> dict[str, RewardTermCfg]:
     """Return rewards with pose and contacts of the gait as reference.
 
-    On rough ground, feet that are close together have a penalty.
+    On rough ground, falls and feet that are close together have a penalty.
     """
     terms = biped_rewards(G1, gait, rough=rough)
     if rough:
+        terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
         terms["feet_too_close"] = RewardTermCfg(
             func=walking_mdp.feet_too_close,
             weight=-1.0,

@@ -216,7 +216,6 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg]:
     terms["capture_point"] = RewardTermCfg(
         func=capture_point_near_foot, weight=1.0, params={"asset_cfg": feet, **near}
     )
-    del terms["fall"]
     posture, contact = terms.pop("gait_posture"), terms.pop("gait_contact")
     own = {"asset_cfg": _own(), "std_walking": dict(POSTURE_STD), "feet": feet}
     terms["gait"] = RewardTermCfg(

@@ -67,8 +67,8 @@ def g1_style_rewards() -> dict[str, RewardTermCfg]:
     These are the joint positions of the gait and the heights of the feet.
     """
     terms = g1_rewards(rough=False)
-    for removed in ("gait_posture", "foot_clearance", "foot_swing_height", "fall"):
-        del terms[removed]
+    for replaced in ("gait_posture", "foot_clearance", "foot_swing_height"):
+        del terms[replaced]
     return terms
 
 

@@ -283,7 +283,6 @@ def biped_rewards(
     terms["foot_swing_height"].weight = -1.0
     terms["foot_slip"].weight = -0.3
     terms["action_rate_l2"].weight = -0.07
-    terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
     return terms
 
 
