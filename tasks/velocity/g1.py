@@ -152,7 +152,6 @@ class VelocityG1Cfg(VelocityCfg):
     warm_up: WarmUpCfg = WarmUpCfg(steps=(2880, 7200))
     """Commands and pushes at the start of training."""
 
-    standing = 0.3
     scene = g1_scene()
     sim = g1_simulation()
     commands = {**g1_commands()}

@@ -16,7 +16,6 @@ from mjlab.tasks.velocity.g1 import (
 class VelocityG1FlatCfg(VelocityG1Cfg):
     """Unitree G1 tracks velocity commands on flat ground, with the same gait."""
 
-    standing = None
     warm_up = WarmUpCfg()
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
