@@ -172,7 +172,8 @@ def _camera(metres: float, degrees: float) -> Callable[[Any], None]:
 
     def change(cfg: Any) -> None:
         # Only cameras of an entity can be randomised.
-        eye, others = cfg.scene.sensors[-1], cfg.scene.sensors[:-1]
+        (eye,) = (each for each in cfg.scene.sensors if each.name == EYE)
+        others = [each for each in cfg.scene.sensors if each.name != EYE]
         camera = CameraCfg(
             name=EYE, body=eye.parent.name, fovy=eye.fovy, pos=eye.pos, quat=eye.quat
         )

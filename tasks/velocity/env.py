@@ -51,7 +51,7 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     """Fraction of worlds with zero command in training. None: as in evaluation."""
 
     def for_training(self) -> Self:
-        """Return the training configuration, with more worlds that stand."""
+        """Return the training configuration, with the fraction `standing`."""
         cfg = super().for_training()
         if self.standing is None:
             return cfg
