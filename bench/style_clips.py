@@ -3,7 +3,8 @@
     python bench/style_clips.py
 
 The policy of `Velocity-G1-Flat` walks with another reference gait and an offset of its
-actions. It was not trained with them, but keeps its balance without pushes.
+actions. It was not trained with them, but keeps its balance without pushes. The clips
+in the repository were recorded at commit 31a00648, with 2.6 steps per second.
 """
 
 import sys

@@ -33,9 +33,8 @@ from mjlab.tasks.velocity.walk import biped_rewards, clocked_observations
 ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 """Joints that the policy moves: legs and waist."""
 
-ROUGH_GAIT = replace(GAIT, room=0.1, measured=0.4)
-"""Gait on rough ground. In sideways steps the feet come at most 10 cm closer together,
-and the step length also depends on the measured velocity."""
+ROUGH_GAIT = replace(GAIT, knee=0.56, hip=0.28)
+"""Gait on rough ground, with higher feet."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
@@ -143,7 +142,7 @@ def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
 class VelocityG1Cfg(VelocityCfg):
     """Unitree G1 tracks velocity commands on rough terrain, with a height scan.
 
-    A curriculum increases the difficulty of the terrain. A clocked gait takes 2.6 steps
+    A curriculum increases the difficulty of the terrain. A clocked gait takes 3 steps
     per second. Actions move legs and waist, and are added to the joint targets of the
     gait (`GaitAction`). Training differs from evaluation: physics steps take 10 ms, an
     assistive wrench is annealed to zero, and commands, pushes and some weights grow.
@@ -155,7 +154,7 @@ class VelocityG1Cfg(VelocityCfg):
     scene = g1_scene()
     sim = g1_simulation()
     commands = {**g1_commands()}
-    observations = {**g1_observations()}
+    observations = {**g1_observations(ROUGH_GAIT)}
     actions = {**g1_actions(ROUGH_GAIT)}
     rewards = {**g1_rewards(ROUGH_GAIT)}
     terminations = {**g1_terminations()}

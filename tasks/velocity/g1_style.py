@@ -19,8 +19,12 @@ from mjlab.rl import CriticCfg, PpoAgentCfg, StyleCfg
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.velocity import rl
 from mjlab.tasks.velocity.clips import G1_WALK
-from mjlab.tasks.velocity.g1 import ACTED, g1_observations, g1_rewards
+from mjlab.tasks.velocity.g1 import ACTED, g1_actions, g1_observations, g1_rewards
 from mjlab.tasks.velocity.g1_flat import VelocityG1FlatCfg
+from mjlab.tasks.velocity.gait import Gait
+
+CLIP_GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
+"""Gait with the period of the clips, 2.6 steps per second."""
 
 STYLE = "style"
 """Name of the features' observation group, and of the style reward's critic."""
@@ -47,7 +51,7 @@ def g1_style_observations() -> dict[str, ObservationGroupCfg]:
     The features have no velocities: a transition contains the change of each feature,
     which has the same definition in clips and in simulation.
     """
-    groups = g1_observations(rough=False)
+    groups = g1_observations(CLIP_GAIT, rough=False)
     joints = SceneEntityCfg("robot", joint_names=ACTED)
     groups[STYLE] = ObservationGroupCfg(
         terms={
@@ -66,7 +70,7 @@ def g1_style_rewards() -> dict[str, RewardTermCfg]:
 
     These are the joint positions of the gait and the heights of the feet.
     """
-    terms = g1_rewards(rough=False)
+    terms = g1_rewards(CLIP_GAIT, rough=False)
     for replaced in ("gait_posture", "foot_clearance", "foot_swing_height"):
         del terms[replaced]
     return terms
@@ -75,7 +79,7 @@ def g1_style_rewards() -> dict[str, RewardTermCfg]:
 class VelocityG1StyleCfg(VelocityG1FlatCfg):
     """Unitree G1 tracks velocity commands on flat ground, in the style of clips.
 
-    The clock and reference gait are those of `Velocity-G1-Flat`; the style reward
+    The clock and reference gait have the period of the clips; the style reward
     (`PpoAgentCfg.style`) replaces the rewards for joint positions. Initialise the
     weights with `--init-from Velocity-G1-Flat --critic-first 20`: from random weights,
     one of two seeds did not learn to walk (docs/howto/style.md).
@@ -83,6 +87,7 @@ class VelocityG1StyleCfg(VelocityG1FlatCfg):
 
     final_obs = True
     observations = {**g1_style_observations()}
+    actions = {**g1_actions(CLIP_GAIT)}
     rewards = {**g1_style_rewards()}
 
 

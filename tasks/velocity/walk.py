@@ -41,6 +41,9 @@ from mjlab.tasks.velocity.gait import Clock, GaitActionCfg, JointGait, LegGait
 from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tensors import UniformNoiseCfg
 
+_PERIOD = 0.76
+"""Period of a biped of the Unitree G1's size, s."""
+
 _ROOM = 0.75
 """Maximum decrease of a biped's step width, as a fraction of the gap between its feet
 in the stance."""
@@ -83,7 +86,7 @@ def gait(robot: LeggedRobot) -> LegGait:
         if any(re.fullmatch(pattern, joint) for joint in stepping)
     ]
     two_legs = is_biped(robot)
-    period = biped.GAIT.period if two_legs else 0.35
+    period = _PERIOD if two_legs else 0.35
     widest = _GAP * robot.leg_length
     return LegGait(
         period=round(period * math.sqrt(_size(robot)), 2),
