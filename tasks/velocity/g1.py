@@ -111,10 +111,12 @@ def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg]:
 def g1_rewards(gait: Gait = GAIT, *, rough: bool = True) -> dict[str, RewardTermCfg]:
     """Return rewards with pose and contacts of the gait as reference.
 
-    On rough ground, falls and feet that are close together have a penalty.
+    On rough ground, falls and feet that are close together have a penalty, and velocity
+    tracking has a larger weight, because slow steps are safer.
     """
     terms = biped_rewards(G1, gait, rough=rough)
     if rough:
+        terms["track_linear_closely"].weight = 3.0
         terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
         terms["feet_too_close"] = RewardTermCfg(
             func=walking_mdp.feet_too_close,
@@ -151,6 +153,7 @@ class VelocityG1Cfg(VelocityCfg):
     warm_up: WarmUpCfg = WarmUpCfg(steps=(2880, 7200))
     """Commands and pushes at the start of training."""
 
+    standing = 0.3
     scene = g1_scene()
     sim = g1_simulation()
     commands = {**g1_commands()}

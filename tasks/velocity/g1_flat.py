@@ -17,6 +17,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     """Unitree G1 tracks velocity commands on flat ground, with the same gait."""
 
     warm_up = WarmUpCfg()
+    standing = None
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
     commands = {**g1_commands(rough=False)}
