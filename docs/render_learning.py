@@ -27,6 +27,10 @@ ROBOT: tuple[Panel, ...] = (
     ("Error of yaw rate, rad/s", "Metrics/twist/error_vel_yaw", 1.0, 1),
     ("Episodes that end in a fall, %", "Episode_Termination/fell_over", 100, 7),
 )
+BIPED: tuple[Panel, ...] = (
+    *ROBOT[:3],
+    ("Pelvis too low, % of episodes", "Episode_Termination/too_low", 100, 7),
+)
 ROUGH: tuple[Panel, ...] = (
     ("Return of an episode", "Train/mean_reward", 1.0, 0),
     ("Terrain row, from 0 to 9", "Curriculum/terrain_levels", 1.0, 4),
@@ -60,7 +64,7 @@ TRACKING: tuple[Panel, ...] = (
 RUNS: dict[str, tuple[str, tuple[Panel, ...]]] = {
     "go1_learning": ("tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl", ROBOT),
     "go1_rough_learning": ("bench/results/learning_velocity_go1.json", ROUGH),
-    "g1_learning": ("tasks/velocity/trained/Velocity-G1-Flat/metrics.jsonl", ROBOT),
+    "g1_learning": ("bench/results/learning_velocity_g1_flat.json", BIPED),
     "w18_learning": ("tasks/muscle/trained/Muscle-Walk-W18/metrics.jsonl", MUSCLES),
     "tracking_learning": ("tasks/tracking/trained/Tracking-G1/metrics.jsonl", TRACKING),
     "clips_learning": (

@@ -1,8 +1,8 @@
 """Stepping gait: a clock, joint targets that follow it, and rewards for its contacts.
 
-The reference gait is a function of clock and command. For bipeds written by `mjlab
-adopt` it also depends on the measured base velocity. Joint targets are the sum of
-reference and action. At zero command, the reference is the default pose.
+The reference gait is a function of clock and command, and can also depend on the
+measured base velocity (`JointGait.measured`). Joint targets are the sum of reference
+and action. At zero command, the reference is the default pose.
 """
 
 import math
