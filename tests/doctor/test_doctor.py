@@ -381,7 +381,7 @@ def test_figures_between_the_two_thresholds_give_no_finding(quiet: Course) -> No
 # Too early.
 
 
-SCRATCH = ["Velocity-Go1-Flat", "Velocity-G1-Flat"]
+SCRATCH = ["Velocity-Go1-Flat"]  # Shipped G1 policies began with other policies.
 
 
 @pytest.mark.parametrize("task", SCRATCH)
