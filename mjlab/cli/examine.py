@@ -36,11 +36,13 @@ def course_of(run: Run) -> Course:
 def _planned(run: Run) -> int:
     """Return the number of iterations in the task's own settings; 0 if unknown.
 
-    It is also 0 for a run with initial weights, which can be much shorter.
+    It is also 0 for a run that began with the weights of another run: it can be much
+    shorter.
     """
     info = run.info()
-    begun = any(word.startswith("--init-from") for word in info.get("arguments", ()))
-    if begun or info["task"] not in entries():
+    words = info.get("arguments", ())
+    continues = any(word.startswith("--init-from") for word in words)
+    if continues or info["task"] not in entries():
         return 0
     task = load_task(info["task"])
     if task.rl is None:
