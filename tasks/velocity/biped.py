@@ -28,8 +28,8 @@ GAIT = Gait(
     measured=0.4,
     room=0.0,
 )
-"""Gait of 3 steps per second, with feet that are not closer together in sideways steps.
-With a longer period, robots fall more often (docs/decisions/0026)."""
+"""Gait of 3 steps per second. The feet do not come closer together in sideways steps.
+With closer feet or slower steps, robots fall more often (docs/decisions/0026)."""
 
 LEG_LENGTH, MASS, HEIGHT = 0.65, 33.3, 0.76
 """The Unitree G1: leg length in the stance, m, mass, kg, and height of the base, m."""

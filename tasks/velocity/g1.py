@@ -34,7 +34,7 @@ ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_join
 """Joints that the policy moves: legs and waist."""
 
 ROUGH_GAIT = replace(GAIT, knee=0.56, hip=0.28)
-"""Gait on rough ground, with higher feet."""
+"""Gait on rough ground, which lifts the feet higher."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:

@@ -24,7 +24,7 @@ from mjlab.tasks.velocity.g1_flat import VelocityG1FlatCfg
 from mjlab.tasks.velocity.gait import Gait
 
 CLIP_GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
-"""Gait with the period of the clips, 2.6 steps per second."""
+"""Gait of 2.6 steps per second, like the walks in the clips."""
 
 STYLE = "style"
 """Name of the features' observation group, and of the style reward's critic."""
@@ -79,7 +79,7 @@ def g1_style_rewards() -> dict[str, RewardTermCfg]:
 class VelocityG1StyleCfg(VelocityG1FlatCfg):
     """Unitree G1 tracks velocity commands on flat ground, in the style of clips.
 
-    The clock and reference gait have the period of the clips; the style reward
+    The reference gait is as fast as the clips (`CLIP_GAIT`). The style reward
     (`PpoAgentCfg.style`) replaces the rewards for joint positions. Initialise the
     weights with `--init-from Velocity-G1-Flat --critic-first 20`: from random weights,
     one of two seeds did not learn to walk (docs/howto/style.md).

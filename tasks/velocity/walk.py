@@ -42,7 +42,7 @@ from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tensors import UniformNoiseCfg
 
 _PERIOD = 0.76
-"""Period of a biped of the Unitree G1's size, s."""
+"""Gait period of an adopted biped of the Unitree G1's size, s."""
 
 _ROOM = 0.75
 """Maximum decrease of a biped's step width, as a fraction of the gap between its feet
