@@ -243,8 +243,9 @@ def test_a_signal_to_all_processes_finishes_the_iteration_and_saves(
     # As a terminal or a scheduler does.
     os.killpg(process.pid, number)
     output, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, output
-    assert f"{number.name} received" in output
+    assert process.returncode == 128 + number, output
+    received = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}[number]
+    assert f"Stopped: {received} received." in output
     assert_gone([process.pid, *workers], shared)
     (run,) = (tmp_path / "Cartpole-Balance").glob("20*")
     assert find_fault(find_checkpoint(run)) is None
