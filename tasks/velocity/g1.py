@@ -33,7 +33,7 @@ from mjlab.tasks.velocity.walk import biped_rewards, clocked_observations
 ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 """Joints that the policy moves: legs and waist."""
 
-ROUGH_GAIT = replace(GAIT, knee=0.56, hip=0.28)
+ROUGH_GAIT = replace(GAIT, knee=0.7, hip=0.35)
 """Gait on rough ground, which lifts the feet higher."""
 
 
