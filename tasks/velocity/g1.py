@@ -34,8 +34,8 @@ ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_join
 """Joints that the policy moves: legs and waist."""
 
 ROUGH_GAIT = replace(GAIT, knee=0.7, hip=0.35)
-"""Gait on rough ground. It lifts the feet higher, so that robots fall less often on
-steps (docs/decisions/0026)."""
+"""Gait on rough ground. It lifts the feet higher than on flat ground, because robots
+then fall less often (docs/decisions/0026)."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
