@@ -3,6 +3,7 @@
     python bench/walking.py Velocity-G1-Flat Velocity-Go1-Flat
     python bench/walking.py logs/Velocity-G1-Flat/latest --best --episodes 512
     python bench/walking.py Velocity-G1-Flat policies/rl_mjlab/policy.json
+    python bench/walking.py                      # the saved figures of all policies
 
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a policy of
 another project. The robot starts from rest and follows one of 13 commands, first
@@ -25,18 +26,22 @@ from mjlab.threads import prepare_threads
 prepare_threads()
 
 from bench.foreign import gait_of_foreign
-from bench.record import save
+from bench.record import RESULTS, save
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import failure_text, gait_tables, text, tracking_table, verdict
 from mjlab.gait.walk import EPISODES, ROBOTS, gait_of
 from mjlab.rl import load_policy
 from mjlab.runs import Run, find
 
+SAVED = ("walking", "walking/seeds", "walking/before")
+"""Results in `bench/results`: policies that ship or belong to other projects, trainings
+with other seeds, and policies of an earlier commit."""
+
 
 def main() -> None:
     """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("policies", nargs="+", help="tasks, runs, checkpoints, JSON")
+    parser.add_argument("policies", nargs="*", help="tasks, runs, checkpoints, JSON")
     parser.add_argument(
         "--episodes",
         type=int,
@@ -53,9 +58,21 @@ def main() -> None:
     parser.add_argument("--best", action="store_true", help="use the best checkpoint")
     parser.add_argument("--name", default="walking", help="name of the results file")
     args = parser.parse_args()
+    if not args.policies:
+        show(saved())
+        return
     found = dict(measured(place, args) for place in args.policies)
     show(found)
     print(f"saved {save(args.name, {'seed': args.seed, 'policies': found})}")
+
+
+def saved() -> dict[str, dict[str, Any]]:
+    """Return the saved figures of all policies by name."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in SAVED:
+        record = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+        found |= record["policies"]
+    return found
 
 
 def measured(place: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
