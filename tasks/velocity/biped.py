@@ -74,6 +74,9 @@ class WarmUpCfg(Config):
     ang_vel_z: tuple[float, float] = (-0.4, 0.4)
     """Initial range of the yaw rate command, rad/s."""
 
+    pushes: float = 1.0
+    """Final size of the pushes in training, relative to those of evaluation."""
+
 
 def assistance(
     robot: Robot, *, mass: float = MASS, height: float = HEIGHT
@@ -123,7 +126,11 @@ def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
     """
     events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance}
     if (push := events.get("push_robot")) is not None:
-        params = {**push.params, "steps": warm_up.steps}
+        larger = {
+            axis: (warm_up.pushes * low, warm_up.pushes * high)
+            for axis, (low, high) in push.params["velocity_range"].items()
+        }
+        params = {**push.params, "velocity_range": larger, "steps": warm_up.steps}
         events["push_robot"] = replace(push, func=growing_push, params=params)
     command = copy.deepcopy(cfg.commands[walking.COMMAND])
     assert isinstance(command, mdp.UniformVelocityCommandCfg)

@@ -41,13 +41,6 @@ from mjlab.tasks.velocity.gait import Clock, GaitActionCfg, JointGait, LegGait
 from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tensors import UniformNoiseCfg
 
-_PERIOD = 0.76
-"""Gait period of an adopted biped of the Unitree G1's size, s."""
-
-_ROOM = 0.75
-"""Maximum decrease of a biped's step width, as a fraction of the gap between its feet
-in the stance."""
-
 _GAP = 0.25
 """Largest gap between the feet of a walking biped, in leg lengths; the Unitree G1 has
 this gap. Feet that are further apart are hard to lift, because the base has to move
@@ -86,8 +79,9 @@ def gait(robot: LeggedRobot) -> LegGait:
         if any(re.fullmatch(pattern, joint) for joint in stepping)
     ]
     two_legs = is_biped(robot)
-    period = _PERIOD if two_legs else 0.35
+    period = biped.GAIT.period if two_legs else 0.35
     widest = _GAP * robot.leg_length
+    narrower = round(max(robot.feet_gap - widest, 0.0), 2) if two_legs else 0.0
     return LegGait(
         period=round(period * math.sqrt(_size(robot)), 2),
         duty=biped.GAIT.duty if two_legs else 0.55,
@@ -96,8 +90,8 @@ def gait(robot: LeggedRobot) -> LegGait:
         feet=robot.feet,
         aside=0.5 if two_legs else 1.0,
         measured=0.5 if two_legs else 0.0,
-        room=round(_ROOM * robot.feet_gap, 3) if two_legs else math.inf,
-        narrower=round(max(robot.feet_gap - widest, 0.0), 2) if two_legs else 0.0,
+        room=narrower if two_legs else math.inf,
+        narrower=narrower,
     )
 
 
@@ -340,6 +334,7 @@ def rewards(robot: LeggedRobot) -> dict[str, RewardTermCfg | None]:
         # With the weight of the G1, the feet of T1 slip by 5.2 cm per step; with this
         # weight, by 2.1 cm (one training each).
         terms["foot_slip"].weight *= 4.0
+        terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
         terms["gait_posture"].params["asset_cfg"] = joints
         terms["gait_contact"].params["legs"] = robot.clock
     for name in ("track_linear_velocity", "track_linear_closely"):
@@ -408,7 +403,7 @@ class BipedWalkCfg(VelocityCfg):
     `assistance`.
     """
 
-    warm_up: WarmUpCfg = WarmUpCfg()
+    warm_up: WarmUpCfg = WarmUpCfg(pushes=1.5)
     """Commands and pushes at the start of training."""
 
     curriculum = {}
