@@ -1,11 +1,11 @@
-"""Draw the learning curves of shipped policies and `off_policy.svg` in docs/images.
+"""Draw the learning curves of policies in docs/images.
 
 python docs/render_learning.py
 """
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT))
 from mjlab.report.chart import Chart, ChartLine, svg
 
 OFF_POLICY = ROOT / "bench/results/off_policy.json"
+TRIALS = ROOT / "bench/results/walking/trials.json"
 IMAGES = ROOT / "docs/images"
 
 Rows = list[dict[str, float]]
@@ -74,6 +75,18 @@ RUNS: dict[str, tuple[str, tuple[Panel, ...]]] = {
 }
 """File with metrics (JSON Lines of a run, or a `bench` result), and panels."""
 
+STEPS: tuple[Panel, ...] = (
+    ROBOT[0],
+    ("Length of an episode, s", "Train/mean_episode_length", 0.02, 0),
+)
+PHYSICS = {
+    "10 ms, seed 1": "fast seed 1",
+    "10 ms, seed 2": "fast",
+    "10 ms, seed 3": "fast seed 3",
+    "5 ms, seed 2": "fast fine",
+}
+"""Trials of Velocity-G1-Flat with two lengths of a physics step, by label."""
+
 
 def main() -> None:
     """Draw all pictures."""
@@ -88,7 +101,7 @@ def made() -> dict[str, str]:
         name: curves(rows_of(ROOT / file), panels)
         for name, (file, panels) in RUNS.items()
     }
-    return {**runs, "off_policy": off_policy()}
+    return {**runs, "off_policy": off_policy(), "g1_physics": physics()}
 
 
 def rows_of(file: Path) -> Rows:
@@ -124,11 +137,42 @@ def curves(rows: Rows, panels: Sequence[Panel]) -> str:
 def off_policy() -> str:
     """Return the curves of the off-policy attempts and of PPO, over samples."""
     study = json.loads(OFF_POLICY.read_text("utf-8"))
-    curves: dict[str, Rows] = {}
-    for name, run in {"PPO": study["ppo"], **study["runs"]}.items():
-        curves[name] = columns_to_rows(run["curve"])
+    curves = {
+        name: columns_to_rows(run["curve"])
+        for name, run in {"PPO": study["ppo"], **study["runs"]}.items()
+    }
+    return over_samples(curves, ROBOT[:3], dashed="PPO")
+
+
+def physics() -> str:
+    """Return the curves of a G1 that learns with coarse and with fine physics."""
+    trials = json.loads(TRIALS.read_text("utf-8"))["trials"]
+    found = {trial["name"]: trial["curve"] for trial in trials}
+    curves = {
+        label: [
+            {
+                "Train/env_steps": samples,
+                "Train/mean_episode_length": length,
+                "Train/mean_reward": length * reward,
+            }
+            for samples, length, reward in zip(
+                found[name]["samples"],
+                found[name]["episode_length"],
+                found[name]["reward_per_step"],
+                strict=True,
+            )
+        ]
+        for label, name in PHYSICS.items()
+    }
+    return over_samples(curves, STEPS, dashed=next(reversed(PHYSICS)))
+
+
+def over_samples(
+    curves: Mapping[str, Rows], panels: Sequence[Panel], dashed: str
+) -> str:
+    """Return the curves of several runs over samples; one of them is dashed."""
     charts = []
-    for title, figure, factor, _ in ROBOT[:3]:
+    for title, figure, factor, _ in panels:
         lines = []
         for colour, (name, rows) in enumerate(curves.items()):
             shown = [row for row in rows if figure in row]
@@ -138,7 +182,7 @@ def off_policy() -> str:
                     y=[factor * row[figure] for row in shown],
                     label=name,
                     colour=colour,
-                    dashed=name == "PPO",
+                    dashed=name == dashed,
                 )
             )
         charts.append(

@@ -78,7 +78,7 @@ def test_exam_scores_are_sorted_by_level_and_score():
 
 def test_learning_curves_of_the_pages_are_those_of_the_recorded_runs():
     pictures = render_learning.made()
-    assert len(pictures) == 7
+    assert len(pictures) == 8
     for name, text in pictures.items():
         kept = (render_learning.IMAGES / f"{name}.svg").read_text("utf-8")
         drawn = lines_of(text)
