@@ -34,8 +34,8 @@ from mjlab.rl import load_policy
 from mjlab.runs import Run, find
 
 SAVED = ("walking", "walking/seeds", "walking/before")
-"""Results in `bench/results`: policies that ship or belong to other projects, trainings
-with other seeds, and policies of an earlier commit."""
+"""Results in `bench/results`: policies that ship or belong to other projects, other
+trainings of the same tasks, and policies of an earlier commit."""
 
 
 def main() -> None:

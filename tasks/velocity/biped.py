@@ -75,7 +75,7 @@ class WarmUpCfg(Config):
     """Initial range of the yaw rate command, rad/s."""
 
     pushes: float = 1.0
-    """Final size of the pushes in training, relative to those of evaluation."""
+    """Scale of the pushes at the end of training; in evaluation it is 1."""
 
 
 def assistance(
@@ -126,11 +126,11 @@ def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
     """
     events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance}
     if (push := events.get("push_robot")) is not None:
-        larger = {
+        scaled = {
             axis: (warm_up.pushes * low, warm_up.pushes * high)
             for axis, (low, high) in push.params["velocity_range"].items()
         }
-        params = {**push.params, "velocity_range": larger, "steps": warm_up.steps}
+        params = {**push.params, "velocity_range": scaled, "steps": warm_up.steps}
         events["push_robot"] = replace(push, func=growing_push, params=params)
     command = copy.deepcopy(cfg.commands[walking.COMMAND])
     assert isinstance(command, mdp.UniformVelocityCommandCfg)

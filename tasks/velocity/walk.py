@@ -334,6 +334,7 @@ def rewards(robot: LeggedRobot) -> dict[str, RewardTermCfg | None]:
         # With the weight of the G1, the feet of T1 slip by 5.2 cm per step; with this
         # weight, by 2.1 cm (one training each).
         terms["foot_slip"].weight *= 4.0
+        # Helps together with harder pushes and a faster gait (docs/decisions/0033).
         terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
         terms["gait_posture"].params["asset_cfg"] = joints
         terms["gait_contact"].params["legs"] = robot.clock
@@ -399,7 +400,8 @@ class BipedWalkCfg(VelocityCfg):
     """Flat ground with a clocked walk, for two legs.
 
     Actions are added to joint targets of the gait. Training starts with an assistive
-    wrench, slow commands and small pushes. A subclass sets the managers, and defines
+    wrench, slow commands and no pushes, and ends with pushes that are 1.5 times as hard
+    as in evaluation. A subclass sets the managers, and defines
     `assistance`.
     """
 
