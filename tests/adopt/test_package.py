@@ -162,6 +162,19 @@ def test_assistance_pushes_the_base_of_a_biped_without_waist(made):
     assert wrench[:, :3].norm(dim=1).min() > 0.5 * hand["damper"]
 
 
+@pytest.mark.parametrize("made", ["point"], indirect=True)
+def test_a_biped_is_pushed_harder_in_training_and_falls_have_a_penalty(made):
+    cfg = made[1].env()
+    training = cfg.for_training().events["push_robot"].params["velocity_range"]
+    for axis, (low, high) in cfg.events["push_robot"].params["velocity_range"].items():
+        assert high > 0.0
+        assert training[axis] == pytest.approx((1.5 * low, 1.5 * high))
+    cfg.warm_up.pushes = 1.0
+    training = cfg.for_training().events["push_robot"].params["velocity_range"]
+    assert training == cfg.events["push_robot"].params["velocity_range"]
+    assert cfg.rewards["fall"].weight == -200.0
+
+
 def test_gains_of_the_task_are_those_of_the_findings(made):
     robot, task, _ = made
     model = small(task).sim.mj_model

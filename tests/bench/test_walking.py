@@ -31,3 +31,16 @@ def test_one_command_prints_the_gait_table_and_saves_it(
     assert list(policy["worlds"]) == [QUIET]
     assert policy["natural"] == (not policy["failures"])
     assert policy["worlds"][QUIET]["forward 1.0"]["feet"] == 4
+
+
+def test_without_a_policy_the_saved_figures_are_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["walking.py"])
+    walking.main()
+    said = capsys.readouterr().out
+    table = said.partition("forward 1.0 m/s, quiet")[2].partition("\n\n")[0]
+    for name in ("Velocity-G1-Flat", "Velocity-G1-Flat, seed 1", "rl_mjlab/policy"):
+        assert f"\n{name}  " in table
+    steps = walking.saved()["Velocity-G1-Flat of commit cb987b4"]["worlds"][QUIET]
+    assert steps["forward 1.0"]["steps_per_s"] > 9.0 and "saved" not in said
