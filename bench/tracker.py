@@ -8,6 +8,7 @@ disabled ("quiet") or enabled ("as trained"). An episode succeeds if no tracking
 terminates it before the end of the clip. Errors are means over tracked bodies and over
 all frames of the first episode of each world:
 
+- completed: mean fraction of the clip before the end of the episode
 - global: position error in the world, mm
 - local: position error after aligning heading and horizontal position, mm
 - velocity, acceleration: errors of the first and second differences of the positions,
@@ -145,7 +146,12 @@ def _errors(rollout: Rollout) -> dict[str, float]:
         if not alive.any():
             break
     means = {name: total / max(counts[name], 1) for name, total in sums.items()}
-    return {"success": float(success.double().mean()), **means}
+    frames = env.num_envs * command.body_pos_w.shape[1] * int(command.table.lengths[0])
+    return {
+        "success": float(success.double().mean()),
+        "completed": counts["global"] / frames,
+        **means,
+    }
 
 
 if __name__ == "__main__":

@@ -198,7 +198,8 @@ def estimate(
     said = advice(result)
     if said:
         print(said)
-        print("Propose a motion that determines more: --motion excite.csv")
+        command = as_called(f"python scripts/identify.py {options.task}")
+        print(f"Write a motion that determines more: {command} --motion better.csv")
     if options.picture is not None:
         write_text(options.picture, picture(fit))
         print(f"Wrote {options.picture}.")

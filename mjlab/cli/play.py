@@ -15,6 +15,7 @@ from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.sources import Actors, Source, find_source
 from mjlab.cli.tasks import RunOptions
 from mjlab.render import prepare_gl
+from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.settings.bounds import above, at_least
 from mjlab.threads import prepare_threads
 
@@ -132,6 +133,9 @@ def main(arguments: Sequence[str]) -> None:
         records=line.sets_recorders,
         accept_changes=options.accept_changes,
     )
+    if source.place is not None:
+        played = find_checkpoint(source.place, best=options.best)
+        source = dataclasses.replace(source, place=played)
     cfg = source.env
     if options.policy == "teleop" and not options.as_trained:
         cfg = dataclasses.replace(cfg, episode_length_s=1e9)  # No time limit.
@@ -141,18 +145,16 @@ def main(arguments: Sequence[str]) -> None:
     options = dataclasses.replace(options, size=size_of_world(line, cfg))
     env = build(cfg, options, viewer)
     policy = source.make_policy(env, seed=options.seed, best=options.best)
-    show(source.title, env, policy, options, viewer, menu(source, env, options))
+    show(source.title, env, policy, options, viewer, menu(source, env))
 
 
-def menu(
-    source: Source, env: "ManagerBasedRlEnv", options: PlayOptions
-) -> "PolicyMenu | None":
+def menu(source: Source, env: "ManagerBasedRlEnv") -> "PolicyMenu | None":
     """Return the selectable checkpoints; None for a policy without checkpoints."""
     if source.agent is None or source.place is None:
         return None
     from mjlab.cli.watching import list_checkpoints
 
-    return list_checkpoints(source.place, env, source.agent, best=options.best)
+    return list_checkpoints(source.place, env, source.agent)
 
 
 def size_of_world(

@@ -14,7 +14,7 @@ from mjlab.extras import missing
 
 @dataclass(kw_only=True)
 class PortOptions(Options):
-    """Rewrite a task for mjlab 1.6 or Isaac Lab, or list what to change.
+    """Convert a task of mjlab 1.6 or Isaac Lab to this package, or list the changes.
 
     SOURCE is a Python file or a folder. Without an option, nothing is written: the list
     shows each name of mjlab 1.6 or of Isaac Lab's manager layer with its line, its name

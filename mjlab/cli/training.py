@@ -146,6 +146,9 @@ def train(
             stack.enter_context(record)
         taken = _take_weights(loop, init_from, critic_first)
         stack.enter_context(_recorder(loop, run, task, text, display))
+        if ranks.is_first and resume is None:
+            # After everything that refuses settings, so "latest" stays usable.
+            run.point_latest()
         if ranks.is_first and display is not None:
             start = [*_start(loop, placement), *_judged(env_cfg)]
             lines = [*notes, *taken, *_changed(loop), *start]

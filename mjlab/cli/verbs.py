@@ -47,7 +47,7 @@ VERBS = {
     "upload": Verb("Send a run or a file to Weights & Biases."),
     "bench": Verb("Measure the speed of a task."),
     "warm": Verb("Compile the CUDA kernels of tasks without a GPU.", "warm_kernels"),
-    "port": Verb("Rewrite a task for mjlab or Isaac Lab."),
+    "port": Verb("Convert a task of mjlab or Isaac Lab to this package."),
     "adopt": Verb("Write and train a walking task for a robot's model file."),
     "new": Verb("Write the package of a new task.", "new_task"),
     "completion": Verb("Print shell completion code for bash or zsh."),

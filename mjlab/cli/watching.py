@@ -51,21 +51,18 @@ def watch_in_browser(
 
 
 def list_checkpoints(
-    place: Path, env: "ManagerBasedRlEnv", cfg: "AgentCfg", *, best: bool
+    played: Path, env: "ManagerBasedRlEnv", cfg: "AgentCfg"
 ) -> PolicyMenu:
     """Return a menu of the played checkpoint and the other checkpoints of its run.
 
     Args:
-        place: A checkpoint, or a folder of a run.
+        played: The played checkpoint.
         env: The worlds in which the checkpoints are played.
         cfg: The learner of the run.
-        best: Play the best checkpoint instead of the newest.
     """
     from mjlab.rl import load_policy
     from mjlab.runs import Checkpoints
-    from mjlab.runs.checkpoints import find_checkpoint
 
-    played = find_checkpoint(place, best=best)
     return PolicyMenu(
         played.stem,
         Checkpoints(played.parent).names,

@@ -138,6 +138,9 @@ class TrainingLoop:
     def run(self) -> TrainingResult:
         """Train until a stop condition, and save."""
         self._begin()
+        if self.iteration == 0:
+            # The run can be played and resumed at any time.
+            self.save()
         with self._interrupts, self._display or contextlib.nullcontext():
             while (reason := self._reason_to_stop()) is None:
                 self._iterate()

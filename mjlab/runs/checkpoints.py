@@ -66,12 +66,16 @@ class Checkpoints:
 
     def newest(self) -> Path | None:
         """Return the newest complete checkpoint, None if there is none."""
+        faults: list[str] = []
         for iteration in self.iterations():
             path = self.path(iteration)
             fault = find_fault(path)
             if fault is None:
+                if faults:
+                    listed = ", ".join(faults)
+                    _log.warning("%s: %s. Using %s.", self.folder, listed, path.name)
                 return path
-            _log.warning("%s is skipped: %s.", path, fault)
+            faults.append(fault)
         return None
 
     def best(self) -> Path | None:
@@ -112,7 +116,9 @@ def find_checkpoint(place: Path, *, best: bool = False) -> Path:
     checkpoints = Checkpoints(folder)
     found = (checkpoints.best() if best else None) or checkpoints.newest()
     if found is None:
-        raise CheckpointError(f"No complete checkpoint in {folder}.")
+        raise CheckpointError(
+            f"No complete checkpoint in {folder}. Name another run, or train again."
+        )
     return found
 
 
@@ -121,12 +127,12 @@ def find_fault(path: Path) -> str | None:
     try:
         manifest = read_manifest(path)
     except CheckpointError:
-        return "its manifest is damaged"
+        return f"the manifest of {path.name} is damaged"
     if manifest is None:
-        return "it has no manifest"
+        return f"{path.name} has no manifest"
     files: dict[str, str] = manifest["files"]
     if path.name not in files:
-        return "its manifest does not list it"
+        return f"the manifest of {path.name} does not list it"
     for name, digest in files.items():
         file = path.parent / Path(name).name
         if not file.is_file():

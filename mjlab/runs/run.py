@@ -99,7 +99,7 @@ class Run:
         configs: Mapping[str, Any],
         seed: int,
     ) -> "Run":
-        """Create a folder for a new run.
+        """Create a folder for a new run. The links "latest" do not change.
 
         Args:
             root: Folder of all runs, such as "logs".
@@ -129,7 +129,6 @@ class Run:
             "hardware": hardware(),
         }
         run._write(start)
-        run.point_latest()
         return run
 
     @property

@@ -28,7 +28,7 @@ BY_ANOTHER_TEST = {
     "*pendulum.py:TASK*": (
         f"{FIRST_TASK}test_the_file_of_the_page_is_trained_and_played_without_a_package"
     ),
-    "*Pendulum*": f"{FIRST_TASK}test_the_package_of_the_page_is_trained_and_played",
+    "*My-Pendulum*": f"{FIRST_TASK}test_the_package_of_the_page_is_trained_and_played",
     "mjlab * Walker *": (
         "tests/tasks/test_foreign_robot.py::"
         "test_the_robot_of_the_page_is_trained_and_played"
@@ -385,7 +385,9 @@ def test_a_job_that_starts_again_resumes_its_run(tmp_path):
         ).stdout
 
     assert said() == "train Velocity-G1\n"
-    (tmp_path / "logs/Velocity-G1").mkdir(parents=True)
+    (tmp_path / "logs/Velocity-G1/latest").mkdir(parents=True)
+    assert said() == "train Velocity-G1\n"
+    (tmp_path / "logs/Velocity-G1/latest/checkpoints").mkdir()
     assert said() == "train Velocity-G1 --resume latest\n"
 
 

@@ -11,7 +11,7 @@ import torch
 from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RewardTermCfg
-from mjlab.rl import EvaluationCfg, Hook, LoggingCfg, load_policy
+from mjlab.rl import EvaluationCfg, Hook, LoggingCfg, TrainingLoop, load_policy
 from mjlab.rl.checkpoint import load_model
 from mjlab.rl.logging import read_rows
 from mjlab.rl.vecenv import RslRlVecEnv
@@ -192,6 +192,39 @@ def test_a_failed_run_records_the_reason_in_its_folder(tmp_path):
         run(tmp_path, make_hooks=lambda env: [Fail()])
     info = find("latest", tmp_path).run.info()
     assert (info["status"], info["reason"]) == ("failed", "RuntimeError: no more")
+
+
+def test_a_run_that_is_refused_at_its_start_is_not_the_latest(tmp_path):
+    good, _ = run(tmp_path)
+    damaged = tmp_path / "damaged.pt"
+    damaged.write_bytes(b"no checkpoint")
+    with pytest.raises(CheckpointError):
+        run(tmp_path, init_from=damaged)
+    assert len(list(good.path.parent.glob("2*"))) == 2
+    for place in ("latest", "Cartpole-Balance"):
+        assert find(place, tmp_path).run.path == good.path.resolve()
+
+
+def test_a_run_can_be_resumed_before_its_first_iteration_ends(tmp_path, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def collect(loop):
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(TrainingLoop, "_collect", collect)
+        run(tmp_path)
+    killed = find("Cartpole-Balance", tmp_path)
+    assert killed.choose_checkpoint().name == "model_000000.pt"
+    resumed, outcome = run(tmp_path, resume=killed.run.path)
+    assert resumed.path == killed.run.path and outcome.iteration == 2
+    whole, _ = run(tmp_path / "whole")
+    rewards = [
+        [row["Train/mean_reward"] for row in read_rows(each.path / "metrics.jsonl")]
+        for each in (resumed, whole)
+    ]
+    assert rewards[0] == rewards[1] and len(rewards[0]) == 2
 
 
 def test_missing_seed_is_sampled_and_stored(tmp_path):

@@ -73,13 +73,22 @@ def truncate(path: Path) -> None:
 @pytest.mark.parametrize("damage", [truncate, os.unlink])
 @pytest.mark.parametrize("ending", [".pt", ".rank0.pt", ".json"])
 def test_the_newest_undamaged_checkpoint_is_chosen(
-    tmp_path: Path, ending: str, damage: Callable[[Path], None]
+    tmp_path: Path,
+    ending: str,
+    damage: Callable[[Path], None],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     first, second = write(tmp_path, "model_000001"), write(tmp_path, "model_000002")
     assert Checkpoints(tmp_path).newest() == second
+    assert not caplog.messages
     damage(second.with_suffix(ending))
     assert find_fault(second) is not None
     assert Checkpoints(tmp_path).newest() == first
+    # Without a manifest, a checkpoint is unfinished, which needs no message.
+    unfinished = damage is os.unlink and ending == ".json"
+    assert len(caplog.messages) == (0 if unfinished else 1)
+    for said in caplog.messages:
+        assert "model_000002" in said and said.endswith("Using model_000001.pt.")
 
 
 def test_a_manifest_that_names_files_elsewhere_reaches_none(tmp_path: Path) -> None:
@@ -111,7 +120,7 @@ def test_a_damaged_manifest_is_a_fault_and_an_error_in_one_line(
 ) -> None:
     path = write(tmp_path, "model_000001")
     path.with_suffix(".json").write_text(text)
-    assert find_fault(path) == "its manifest is damaged"
+    assert find_fault(path) == f"the manifest of {path.name} is damaged"
     with pytest.raises(CheckpointError, match=r"model_000001\.json") as caught:
         read_manifest(path)
     assert "\n" not in str(caught.value)

@@ -33,6 +33,7 @@ print(heavy & sys.modules.keys())
 
 def test_a_checkpoint_is_found_without_torch_or_mujoco(tmp_path):
     run = create(tmp_path)
+    run.point_latest()
     save_checkpoint(run.checkpoints, 1, {"learner": {}}, {"world": 1}, Ranks())
     command = [sys.executable, "-c", LIGHT, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

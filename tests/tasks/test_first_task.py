@@ -65,7 +65,7 @@ def test_the_files_of_the_page_make_a_task_that_is_listed(folder):
     (line,) = [
         line
         for line in run(folder, "list_tasks.py").splitlines()
-        if line.startswith("Pendulum ")
+        if line.startswith("My-Pendulum ")
     ]
     assert line.split(maxsplit=2)[1:] == [
         "pendulum",
@@ -96,8 +96,8 @@ def test_the_file_of_the_page_is_trained_and_played_without_a_package(tmp_path):
 @pytest.mark.slow
 def test_the_package_of_the_page_is_trained_and_played(folder):
     more = ["--agent.max-iterations", "2", *SMALL]
-    assert "2 of 2 iterations" in run(folder, "train.py", "Pendulum", *more)
-    said = run(folder, "play.py", "Pendulum", *UNSEEN)
+    assert "2 of 2 iterations" in run(folder, "train.py", "My-Pendulum", *more)
+    said = run(folder, "play.py", "My-Pendulum", *UNSEEN)
     assert "Mean reward per step, over 5 steps" in said
 
 

@@ -16,6 +16,7 @@ from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
 from mjlab.registry import load_task
 from mjlab.render import RayRendererCfg
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, load_policy
+from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.sensor import CameraSensorCfg
 from mjlab.tasks.manipulation import LiftYamIKCfg, LiftYamMixedCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
@@ -161,7 +162,7 @@ def run(tmp_path_factory) -> Path:
 def test_another_checkpoint_acts_from_the_next_step_on(run):
     env = ManagerBasedRlEnv(env_cfg(worlds=2))
     place, cfg = run / "model_000003.pt", agent_cfg(3)
-    menu = list_checkpoints(place, env, cfg, best=False)
+    menu = list_checkpoints(place, env, cfg)
     player = Player(env, menu.load(menu.present), seed=0, clock=Clock())
     player.pause()
     page = WebViewer(player, port=0, title="test", policies=menu)
@@ -198,7 +199,7 @@ def test_another_checkpoint_acts_from_the_next_step_on(run):
 def test_a_shipped_policy_leaves_no_choice(page):
     place = load_task("Cartpole-Balance").trained
     assert place is not None
-    menu = list_checkpoints(place, page.player.env, agent_cfg(), best=False)
+    menu = list_checkpoints(find_checkpoint(place), page.player.env, agent_cfg())
     panel = PolicyPanel(page.page, menu)
     panel.update()
     assert not panel.choice.visible and panel.choice.options == ("model_000150",)

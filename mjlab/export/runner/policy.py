@@ -234,7 +234,9 @@ def open_session(content: bytes, path: str | Path) -> Any:
         )
     except Exception as error:  # Its errors have no common base class.
         said = " ".join(str(error).split())
-        raise ContractError(f"{path} cannot be loaded as ONNX: {said}") from error
+        raise ContractError(
+            f"{path} is incomplete or not an ONNX file. Copy or export it again: {said}"
+        ) from error
 
 
 class FileGraph:
@@ -287,12 +289,12 @@ class ContractPolicy(FileGraph):
             has_checksum = is_whole(content)
         except ValueError as error:
             raise ContractError(f"{path} is damaged: {error}") from error
+        session = open_session(content, path)
         if not has_checksum:
             raise ContractError(
                 f"{path} has no checksum: it was not written by export. To check a "
                 "policy of another project, run verify with --as FORMAT"
             )
-        session = open_session(content, path)
         self._texts = session.get_modelmeta().custom_metadata_map
         self.contract: dict[str, Any] = json.loads(self._texts[CONTRACT])
         """The contract; `contract.schema.json` documents its keys."""
