@@ -189,6 +189,7 @@ def test_every_check_of_a_part_has_a_function_with_its_arguments() -> None:
     assert {check.arguments[0] for check in gpu.all_checks()} == set(gpu.KINDS)
 
 
+@pytest.mark.slow
 def test_gpu_tests_are_collected_without_the_packages_of_extras(
     tmp_path: Path,
 ) -> None:

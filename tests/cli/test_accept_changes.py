@@ -72,6 +72,7 @@ REWARD: dict[str, Any] = {"func": mdp.is_alive}
 CHANGING = Task(env=changing_cfg, play=changing_cfg, rl=agent_cfg)
 
 
+@pytest.mark.slow
 def test_accept_changes_resumes_a_run_of_a_changed_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,7 +41,6 @@ WAYS: list[tuple[When, bool]] = [
 TASKS = [name for name, entry in entries().items() if entry.origin == OURS]
 CASES = [
     pytest.param("Cartpole-Balance", WAYS, id="Cartpole-Balance"),
-    pytest.param("Velocity-G1-Flat", WAYS[1:2], id="Velocity-G1-Flat-last-seen"),
     # Tasks of one robot are consecutive, because they compile the same kernels.
     *(
         pytest.param(name, WAYS, id=name, marks=pytest.mark.slow)

@@ -50,6 +50,9 @@ HEAVY = (
     "Velocity-G1-Style",
     "Velocity-Go1",
     "Velocity-Go1-Flat",
+    "Velocity-Go1-Gaits",
+    "Velocity-Go1-Sight",
+    "Velocity-Go1-Stairs",
 )
 
 

@@ -147,5 +147,6 @@ def test_the_link_to_the_newest_run_replaces_no_other_file(tmp_path):
     planted.write_bytes(SECRET)
     configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
     run = Run.create(tmp_path, "A-Task", configs=configs, seed=3)
+    run.point_latest()
     assert planted.read_bytes() == SECRET
     assert (tmp_path / "latest").resolve() == run.path.resolve()

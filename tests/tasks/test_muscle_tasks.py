@@ -242,6 +242,7 @@ def test_a_shipped_policy_contains_its_muscles_and_no_training_state(trained, tm
         assert torch.equal(value, saved[name])
 
 
+@pytest.mark.slow
 def test_evaluation_uses_the_current_muscle_network(tmp_path):
     Spy.seen.clear()
     evaluated = EvaluationCfg(every=1, num_envs=2, max_steps=2)
