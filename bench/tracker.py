@@ -122,7 +122,7 @@ def _errors(rollout: Rollout) -> dict[str, float]:
     counts = dict.fromkeys(FIGURES[1:], 0)
     past: list[torch.Tensor] = []
     for _ in range(int(command.table.lengths[0]) + 1):
-        # The command advances in the step, so the reference is read before.
+        # The step advances the command to the next frame, so read the reference first.
         anchor = (command.anchor_pos_w.clone(), command.anchor_quat_w.clone())
         bodies = (command.body_pos_w.clone(), command.body_quat_w.clone())
         stepped = rollout.step()

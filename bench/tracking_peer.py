@@ -3,12 +3,12 @@
     python -m venv ../peer && ../peer/bin/pip install torch==2.13.0 mjlab==1.6.0
     python bench/tracking_peer.py ../peer/bin/python --steps 600000
 
-For each clip, trains Tracking-G1 and mjlab's Mjlab-Tracking-Flat-Unitree-G1 with the
-default settings for 256 worlds, with one seed and on one CPU thread for the learner.
-Then 20 episodes start at the first frame of the clip, without noise, pushes and
-randomisation ("quiet") or with them ("as trained"). Termination thresholds are the same
-in both projects; success and errors are those of bench/tracker.py. A second call with
-more steps continues both trainings. Writes bench/results/tracking_peer.json.
+For each clip, trains Tracking-G1 and mjlab's Mjlab-Tracking-Flat-Unitree-G1 with their
+default settings, 256 worlds and one seed. Then 20 episodes start at the first frame of
+the clip, without noise, pushes and randomisation ("quiet") or with them ("as trained").
+Both projects have the same termination thresholds. Success and errors are defined as in
+bench/tracker.py. A second call with more steps continues both trainings. To compare
+their times, run on one core, with `taskset`. Writes bench/results/tracking_peer.json.
 """
 
 import argparse
@@ -100,9 +100,9 @@ def train_here(clip: Path, folder: Path, iterations: int) -> dict[str, Any]:
 
 
 def write_clip(clip: Path, path: Path) -> tuple[str, ...]:
-    """Write mjlab's motion file, and return the names of its bodies.
+    """Write mjlab's motion file, and return the names of its joints and bodies.
 
-    The bodies of both G1 models have the same frames.
+    Body frames are the same in the G1 models of both projects.
     """
     import numpy as np
 
@@ -210,7 +210,7 @@ def errors(env: Any, policy: Any) -> dict[str, float]:
     observations = env.get_observations()
     last = command.motion.time_step_total  # Then the command wraps around.
     for _ in range(last - 1):
-        # The command advances in the step, so the reference is read before.
+        # env.step advances the command to the next frame, so read the reference first.
         reference = command.body_pos_w.clone()
         anchor = command.anchor_pos_w.clone(), command.anchor_quat_w.clone()
         with torch.inference_mode():
@@ -242,14 +242,14 @@ def realigned(command: Any, anchor: tuple[Any, Any], reference: Any) -> Any:
     """Align reference positions with the robot's heading and horizontal position."""
     import torch
 
-    math = importlib.import_module(type(command).__module__)
+    peer = importlib.import_module(type(command).__module__)
     position, quaternion = anchor
-    difference = math.quat_mul(command.robot_anchor_quat_w, math.quat_inv(quaternion))
-    turn = math.yaw_quat(difference)
+    difference = peer.quat_mul(command.robot_anchor_quat_w, peer.quat_inv(quaternion))
+    turn = peer.yaw_quat(difference)
     turns = turn[:, None].expand(-1, reference.shape[1], -1)
     robot = command.robot_anchor_pos_w
     shift = torch.cat((robot[:, :2], position[:, 2:]), dim=1)
-    return math.quat_apply(turns, reference - position[:, None]) + shift[:, None]
+    return peer.quat_apply(turns, reference - position[:, None]) + shift[:, None]
 
 
 if __name__ == "__main__":
