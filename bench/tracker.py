@@ -31,6 +31,7 @@ import torch
 
 from bench.held_out_clips import nearest_clip, write_clips
 from bench.record import save
+from bench.tracking_errors import NAMES, TrackingErrors
 from mjlab.envs import ManagerBasedRlEnv, Rollout
 from mjlab.motion.command import MotionCommand
 from mjlab.motion.files import load_motion
@@ -41,7 +42,7 @@ from mjlab.tasks.tracking.clips import G1_CLIPS, G1_RANDOM_CLIPS
 
 SEED = 11
 
-FIGURES: tuple[str, ...] = ("success", "global", "local", "velocity", "acceleration")
+FIGURES = ("success", *NAMES)
 
 
 def main() -> None:
@@ -118,10 +119,9 @@ def _errors(rollout: Rollout) -> dict[str, float]:
     assert isinstance(command, MotionCommand)
     rollout.policy.reset()
     success = torch.zeros(env.num_envs, dtype=torch.bool)
-    sums = dict.fromkeys(FIGURES[1:], 0.0)
-    counts = dict.fromkeys(FIGURES[1:], 0)
-    past: list[torch.Tensor] = []
-    for _ in range(int(command.table.lengths[0]) + 1):
+    errors = TrackingErrors()
+    length = int(command.table.lengths[0])
+    for _ in range(length + 1):
         # The step advances the command to the next frame, so read the reference first.
         anchor = (command.anchor_pos_w.clone(), command.anchor_quat_w.clone())
         bodies = (command.body_pos_w.clone(), command.body_quat_w.clone())
@@ -130,28 +130,12 @@ def _errors(rollout: Rollout) -> dict[str, float]:
         # Worlds whose episode has ended already start the next one.
         alive = rollout.running
         robot = (command.robot_anchor_pos_w, command.robot_anchor_quat_w)
-        place = command.robot_bodies("body_pos_w")
-        past = [*past[-2:], place - bodies[0]]
-        errors = {
-            "global": past[-1],
-            "local": place - reanchored(robot, anchor, bodies)[0],
-        }
-        if len(past) > 1:
-            errors["velocity"] = past[-1] - past[-2]
-        if len(past) > 2:
-            errors["acceleration"] = past[-1] - 2.0 * past[-2] + past[-3]
-        for name, error in errors.items():
-            sums[name] += 1000.0 * float(error.norm(dim=-1)[alive].sum())
-            counts[name] += int(alive.sum()) * error.shape[1]
+        aligned = reanchored(robot, anchor, bodies)[0]
+        errors.add(command.robot_bodies("body_pos_w"), bodies[0], aligned, alive)
         if not alive.any():
             break
-    means = {name: total / max(counts[name], 1) for name, total in sums.items()}
-    frames = env.num_envs * command.body_pos_w.shape[1] * int(command.table.lengths[0])
-    return {
-        "success": float(success.double().mean()),
-        "completed": counts["global"] / frames,
-        **means,
-    }
+    frames = env.num_envs * command.body_pos_w.shape[1] * length
+    return {"success": float(success.double().mean()), **errors.means(frames)}
 
 
 if __name__ == "__main__":

@@ -203,10 +203,8 @@ def errors(env: Any, policy: Any) -> dict[str, float]:
 
     base = env.unwrapped
     command = base.command_manager.get_term("motion")
-    sums = {"global": 0.0, "local": 0.0, "velocity": 0.0, "acceleration": 0.0}
-    counts = dict.fromkeys(sums, 0)
+    sums = importlib.import_module("tracking_errors").TrackingErrors()
     alive = torch.ones(base.num_envs, dtype=torch.bool)
-    past: list[torch.Tensor] = []
     observations = env.get_observations()
     last = command.motion.time_step_total  # Then the command wraps around.
     for _ in range(last - 1):
@@ -218,24 +216,10 @@ def errors(env: Any, policy: Any) -> dict[str, float]:
         alive &= ~base.termination_manager.terminated
         if not alive.any():
             break
-        place = command.robot_body_pos_w
-        past = [*past[-2:], place - reference]
         aligned = realigned(command, anchor, reference)
-        found = {"global": past[-1], "local": place - aligned}
-        if len(past) > 1:
-            found["velocity"] = past[-1] - past[-2]
-        if len(past) > 2:
-            found["acceleration"] = past[-1] - 2.0 * past[-2] + past[-3]
-        for name, error in found.items():
-            sums[name] += 1000.0 * float(error.norm(dim=-1)[alive].sum())
-            counts[name] += int(alive.sum()) * error.shape[1]
-    means = {name: total / max(counts[name], 1) for name, total in sums.items()}
+        sums.add(command.robot_body_pos_w, reference, aligned, alive)
     frames = base.num_envs * command.body_pos_w.shape[1] * (last - 1)
-    return {
-        "success": float(alive.double().mean()),
-        "completed": counts["global"] / frames,
-        **means,
-    }
+    return {"success": float(alive.double().mean()), **sums.means(frames)}
 
 
 def realigned(command: Any, anchor: tuple[Any, Any], reference: Any) -> Any:
@@ -254,6 +238,7 @@ def realigned(command: Any, anchor: tuple[Any, Any], reference: Any) -> Any:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--mjlab"]:
+        sys.path.append(str(ROOT / "bench"))
         answer = os.fdopen(os.dup(1), "w")
         os.dup2(2, 1)  # Libraries print to standard error.
         found = run_mjlab(json.loads(sys.argv[2]))
