@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mjlab.cli import adopt
+from mjlab.cli.answers import run_program
 from tests.adopt.models import hexapod
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,18 +23,21 @@ def typed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_missing_file_and_a_wrong_option_are_one_line_each(tmp_path):
-    said = typed(tmp_path, "adopt.py").stderr
-    assert "FILE is missing" in said
-    said = typed(tmp_path, "adopt.py", "none.xml").stderr
-    assert said.strip() == (
-        "error: none.xml does not exist. Name an MJCF or URDF file."
-    )
+def test_a_missing_file_and_a_wrong_option_are_one_line_each(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "walk_rex").mkdir()
-    said = typed(tmp_path, "adopt.py", "walk_rex").stderr
-    assert said.strip() == "error: walk_rex is a folder. Name an MJCF or URDF file."
-    said = typed(tmp_path, "adopt.py", "a.xml", "--stance", "knee").stderr
-    assert "'knee' is not a joint and a number" in said
+    complaints = {
+        "": "FILE is missing: adopt.py FILE, such as adopt.py robot.xml.",
+        "none.xml": "none.xml does not exist. Name an MJCF or URDF file.",
+        "walk_rex": "walk_rex is a folder. Name an MJCF or URDF file.",
+    }
+    for words, complaint in complaints.items():
+        assert run_program(adopt.main, words.split()) == 2
+        assert capsys.readouterr().err.strip() == f"error: {complaint}"
+    assert run_program(adopt.main, ["a.xml", "--stance", "knee"]) == 2
+    assert "'knee' is not a joint and a number" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ import pytest
 from mjlab.cli import play
 from mjlab.cli.answers import Answer
 from mjlab.cli.sources import find_source
-from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.runs import find
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
@@ -16,7 +15,7 @@ from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
 from mjlab.watched import watched as play_of
 from tests.tools.film_reader import read_film
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import agent_cfg, env_cfg, train_without_export
 
 TASK = "Cartpole-Balance"
 SMALL = ("--env.viewer.width", "96", "--env.viewer.height", "64")
@@ -26,7 +25,7 @@ SMALL = ("--env.viewer.width", "96", "--env.viewer.height", "64")
 def logs(tmp_path_factory) -> Path:
     """Folder of runs with one run of two iterations."""
     root = tmp_path_factory.mktemp("logs")
-    train(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
+    train_without_export(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
     return root
 
 

@@ -25,6 +25,7 @@ from mjlab.cli.training import _unexported
 from mjlab.runs import find
 from mjlab.task_file import typed_task
 from tests.test_task_file import CODE
+from tests.worlds.rl_runs import no_export
 
 TRAIN = ["--num-envs", "4", "--agent.num-steps-per-env", "4", "--device", "cpu"]
 UNSEEN = ["--viewer", "none", "--steps", "2"]
@@ -48,7 +49,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         line = [WORDS, *TRAIN, "--agent.max-iterations", "1"]
-        assert run_program(train.main, line) == 0
+        with no_export():
+            assert run_program(train.main, line) == 0
     sys.path[:] = path
     forget(folder)
     return folder
@@ -144,12 +146,14 @@ def test_a_run_is_resumed_with_its_file_and_keeps_the_new_hash_when_accepted(
 ) -> None:
     config = (folder / "logs/hanging/latest").resolve() / "config.json"
     line = [WORDS, "--resume", "latest", "--agent.max-iterations"]
-    assert run_program(train.main, [*line, "2"]) == 0
+    with no_export():
+        assert run_program(train.main, [*line, "2"]) == 0
     before = json.loads(config.read_text())
     (folder / "hanging.py").write_text(f"{CODE}\n# A comment.\n")
     assert run_program(train.main, [*line, "3"]) == 2
     assert "differs from the file" in capsys.readouterr().err
-    assert run_program(train.main, [*line, "3", "--accept-changes"]) == 0
+    with no_export():
+        assert run_program(train.main, [*line, "3", "--accept-changes"]) == 0
     after = json.loads(config.read_text())
     assert after["file"]["name"] == before["file"]["name"] == WORDS
     assert after["file"]["sha256"] != before["file"]["sha256"]

@@ -12,7 +12,6 @@ import torch
 from mjlab.cli import doctor
 from mjlab.cli import train as train_script
 from mjlab.cli.examine import course_of, examine, try_remedy
-from mjlab.cli.training import train
 from mjlab.doctor import Diagnosis, listing, ordered
 from mjlab.doctor.acting import (
     Acting,
@@ -37,7 +36,7 @@ from tests.doctor.runs import Does, planted, train_course
 from tests.report.test_report import make_run
 from tests.tools.flat import flat_settings
 from tests.tools.registered import registered
-from tests.worlds.rl_runs import Display, env_cfg
+from tests.worlds.rl_runs import Display, env_cfg, train_without_export
 
 FAULTS = [
     "ending_pays",
@@ -526,7 +525,9 @@ def sick(tmp_path: Path) -> Iterator[tuple[Run, Display]]:
     told = Display()
     with registered(tmp_path / "package", Sick=f"{__name__}:SICK"):
         logs = tmp_path / "logs"
-        folder, _ = train(env, agent, task="Sick", root=logs, display=told)
+        folder, _ = train_without_export(
+            env, agent, task="Sick", root=logs, display=told
+        )
         yield folder, told
 
 

@@ -26,38 +26,12 @@ TASKS |= {task_id: registered(task_id) for task_id in entries()}
 
 # Warp compiles kernels for each model, 45 s the first time; by default tests take four.
 CARTPOLE_ON_WARP = pytest.param("warp", "Cartpole-Balance", marks=pytest.mark.slow)
-# Muscle tasks take seconds for a few steps. Of tasks with the same terms, one is fast:
-# Lift-Yam for the arm, Velocity-G1 (rough ground) for walking, Tracking-Go1 for clips
-# and the Go1, Cartpole-Balance for the cartpole.
-HEAVY = (
-    "Cartpole-Swingup",
-    "Lift-Yam-Depth",
-    "Lift-Yam-IK",
-    "Lift-Yam-Mixed",
-    "Lift-Yam-Pick",
-    "Lift-Yam-Rgb",
-    "Lift-Yam-Taught",
-    "Muscle-Track-Arm6",
-    "Muscle-Walk-W18",
-    "Muscle-Walk-W54",
-    "Reach-Yam",
-    "Reach-Yam-Depth",
-    "Tracking-G1",
-    "Tracking-G1-Clips",
-    "Tracking-G1-No-State-Estimation",
-    "Velocity-G1-Flat",
-    "Velocity-G1-Loco",
-    "Velocity-G1-Style",
-    "Velocity-Go1",
-    "Velocity-Go1-Flat",
-    "Velocity-Go1-Gaits",
-    "Velocity-Go1-Sight",
-    "Velocity-Go1-Stairs",
-)
+# The other tasks are slow tests: the synthetic task has a term of each kind.
+FAST = ("synthetic", "Cartpole-Balance", "Velocity-G1")
 
 
 def marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
-    return (pytest.mark.slow,) if name in HEAVY else ()
+    return () if name in FAST else (pytest.mark.slow,)
 
 
 NAMES = [pytest.param(name, marks=marks(name)) for name in TASKS]

@@ -6,7 +6,6 @@ import mujoco
 import pytest
 
 from mjlab.cli.sources import find_source
-from mjlab.cli.training import train
 from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError
@@ -14,7 +13,7 @@ from mjlab.registry import load_task
 from mjlab.sim import TrainingPhysicsCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.tensors import DelayCfg
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import agent_cfg, env_cfg, train_without_export
 
 FEET = ("FL_foot_collision", "FR_foot_collision")
 
@@ -93,7 +92,7 @@ def test_run_trains_with_training_physics_and_plays_with_evaluation_physics(
     fine = cfg.sim.mujoco.timestep
     cfg.decimation = 4
     cfg.sim.training = TrainingPhysicsCfg(decimation=1)
-    run, _ = train(
+    run, _ = train_without_export(
         cfg, agent_cfg(1), task="Cartpole-Balance", root=tmp_path, device="cpu"
     )
     said = capsys.readouterr().out

@@ -149,6 +149,7 @@ def measured(
     return {name: value.astype(np.float32) for name, value in found.items()}
 
 
+@pytest.mark.slow
 def test_plain_mujoco_with_ray_images_moves_like_the_environment(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:

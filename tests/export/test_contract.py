@@ -93,6 +93,7 @@ def test_other_tasks_are_exported_with_random_weights(task, tmp_path):
     VALIDATOR.validate(exported.contract)
 
 
+@pytest.mark.slow
 def test_the_gait_of_a_policy_is_in_its_file(tmp_path):
     cfg = VelocityG1FlatCfg(seed=2, episode_length_s=1.6)
     actor = cfg.observations["actor"]
@@ -135,6 +136,7 @@ def test_the_gait_pose_follows_the_formula(tmp_path):
     env.close()
 
 
+@pytest.mark.slow
 def test_a_frame_moves_to_the_target_of_the_file(tmp_path):
     """Compared in plain MuJoCo, in the task, and in the task driven by the file."""
     cfg = LiftYamIKCfg(seed=3)
@@ -200,6 +202,7 @@ def test_other_inverse_kinematics_settings_agree_in_plain_mujoco(
     assert np.ptp(policy.record()["qpos"][:21], axis=0).max() > 0.2
 
 
+@pytest.mark.slow
 def test_the_quaternion_of_an_absolute_pose_is_normalised_and_not_clipped(tmp_path):
     cfg = LiftYamIKCfg(seed=3)
     cfg.actions["arm"] = replace(
@@ -312,6 +315,7 @@ def test_the_hash_of_the_scene_matches_its_text(cartpole):
 TETRAHEDRON = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
 
 
+@pytest.mark.slow
 def test_file_contains_meshes_without_their_folder(tmp_path):
     faces = [(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)]
     stl = bytes(80) + struct.pack("<I", len(faces))

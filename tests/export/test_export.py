@@ -122,7 +122,14 @@ NETWORKS = {
 }
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize(
+    "kind",
+    ["mlp", "lstm, a spread that depends on the state"]
+    + [
+        pytest.param(kind, marks=pytest.mark.slow)
+        for kind in ("custom", "gru, beta, no normaliser")
+    ],
+)
 def test_the_file_matches_torch_in_200_recorded_steps(kind, tmp_path):
     cfg = cartpole()
     agent = agent_cfg(1, actor=NETWORKS[kind], clip_actions=0.9)
@@ -137,6 +144,7 @@ def test_the_file_matches_torch_in_200_recorded_steps(kind, tmp_path):
     assert max(errors(file, moments)) < 1e-5
 
 
+@pytest.mark.slow
 def test_a_robot_with_twelve_joints_receives_the_same_targets_as_from_torch(tmp_path):
     cfg = go1()
     actor = MlpModelCfg(
@@ -229,6 +237,7 @@ ENCODERS = [
 ]
 
 
+@pytest.mark.slow
 def test_images_are_identical_to_torchs():
     check_images({"a": (4,), "b": (2, 12, 14)}, ENCODERS)
 
@@ -282,6 +291,7 @@ def test_operation_unsupported_by_onnx_is_refused():
         session_of({"action": model}, seen)
 
 
+@pytest.mark.slow
 def test_other_kinds_of_actions_document_their_meaning(tmp_path):
     cfg = cartpole()
     cfg.actions["force"] = mdp.BinaryJointEffortActionCfg(
@@ -550,6 +560,7 @@ def test_export_fails_if_the_file_differs_from_the_network(tmp_path):
     assert not (tmp_path / "policy.onnx").exists()
 
 
+@pytest.mark.slow
 def test_groups_of_the_same_joints_share_their_inputs(tmp_path):
     cfg = cartpole()
     velocity = CartpoleBalanceCfg().observations["actor"].terms["velocity"]

@@ -166,6 +166,7 @@ def test_file_in_plain_mujoco_moves_like_the_environment(
             assert data.qpos == pytest.approx(place, abs=1e-4), step
 
 
+@pytest.mark.slow
 def test_one_file_contains_many_clips(tmp_path: Path) -> None:
     robot = g1_robot()
     clips = saved(

@@ -91,6 +91,7 @@ def test_term_state_starts_at_its_value_after_a_reset():
     assert found["mean"] == found[state["next"]] == pytest.approx([1.125])
 
 
+@pytest.mark.slow
 def test_terms_that_cannot_be_computed_are_named_with_the_reason():
     rewards = traced(
         branching=RewardTermCfg(branching),

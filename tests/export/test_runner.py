@@ -141,6 +141,7 @@ def test_recorded_steps_equal_the_physics_of_their_scene(policy):
     assert abs(record["qpos"][0][6]) > 0.1
 
 
+@pytest.mark.slow
 def test_explicit_servos_are_computed_by_the_runner_too(tmp_path):
     cfg = VelocityGo1FlatCfg(seed=1)
     robot = cfg.scene.entities["robot"].articulation

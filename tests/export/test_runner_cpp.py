@@ -134,6 +134,7 @@ def test_cpp_inputs_and_targets_match_the_python_runner(driver, go1):
     check_steps(driver, go1)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_states_start_at_the_values_of_the_contract(driver, tmp_path):
     actor = MlpModelCfg(hidden_dims=(8,), distribution_cfg=GaussianCfg())

@@ -35,7 +35,7 @@ from tests.fuzz.mutate import damaged_bytes, damaged_json, damaged_lines
 from tests.recording.test_files import a_file, add, an_episode
 from tests.tasks.test_shipped import TRAINED
 
-COUNT = 300
+COUNT = 100
 MANY = 5000
 LIMIT_S = 10.0
 """Time after which a reader counts as hung, in seconds."""

@@ -49,7 +49,7 @@ def test_cartpole_keeps_the_contract(mode: AutoresetMode) -> None:
     conform(NumpyVectorEnv, gym_tasks.cartpole, "actor", mode, 200)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MOSTLY_SLOW)
 def test_tensors_keep_the_contract(mode: AutoresetMode) -> None:
     conform(TorchVectorEnv, gym_tasks.cartpole, "actor", mode, 60)
 
@@ -59,7 +59,7 @@ def test_noise_delays_and_histories_keep_the_contract(mode: AutoresetMode) -> No
     conform(NumpyVectorEnv, gym_tasks.remembering, None, mode, 70)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MOSTLY_SLOW)
 def test_velocity_keeps_the_contract(mode: AutoresetMode) -> None:
     conform(NumpyVectorEnv, gym_tasks.go1, "actor", mode, 20)
 

@@ -31,7 +31,7 @@ from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.terrain import RandomGridCfg, TerrainCfg, TerrainGeneratorCfg
 from tests.worlds import gym_tasks
 
-SIZES = [1, 4, 16]
+SIZES = [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 16))]
 AGAIN: dict[str, Any] = {"reconfigure": True}
 
 

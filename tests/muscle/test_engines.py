@@ -11,7 +11,6 @@ import mujoco
 import pytest
 import torch
 
-from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, muscle_action
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
@@ -19,7 +18,7 @@ from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.tasks.muscle import WalkW18Cfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 from tests.tools.parity import copy_state
-from tests.worlds.rl_runs import Display, agent_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, train_without_export
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +55,7 @@ def learning() -> Any:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SimpleNamespace]:
     """Return results of a run's checkpoint on both engines, in the air."""
-    folder, _ = train(
+    folder, _ = train_without_export(
         walk_cfg("native"),
         learning(),
         task="Muscle-Walk-W18",

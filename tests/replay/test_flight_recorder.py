@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from mjlab.cli import play, run_program
-from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.managers import EventTermCfg, RewardTermCfg
@@ -41,7 +40,7 @@ from mjlab.runs import Run, find
 from mjlab.sim.fields import STATE_FIELDS
 from tests.tools.film_reader import read_film
 from tests.tools.registered import registered
-from tests.worlds.rl_runs import Display, agent_cfg, env_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg, train_without_export
 
 WORLD = 5
 """Index of the world with the fault."""
@@ -522,7 +521,9 @@ def train_broken(
     """A run of two iterations of six steps, whose world 5 fails in the second."""
     display = Display()
     cfg = agent_cfg(2, dumps=DumpCfg(**dumps), init_at_random_ep_len=False)
-    run, _ = train(broken_cfg(func=func), cfg, task=task, root=root, display=display)
+    run, _ = train_without_export(
+        broken_cfg(func=func), cfg, task=task, root=root, display=display
+    )
     return run, display.said
 
 

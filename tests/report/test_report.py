@@ -18,7 +18,6 @@ from xml.etree import ElementTree
 import pytest
 
 from mjlab.cli import report as script
-from mjlab.cli.training import train
 from mjlab.report import render, write_report
 from mjlab.report.chart import Chart, ChartLine
 from mjlab.report.curves import MOST_POINTS, STRETCHES
@@ -31,7 +30,7 @@ from mjlab.settings.file import settings_text
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.browser import Browser, find_browser
 from tests.tools.flat import flat_settings
-from tests.worlds.rl_runs import Display, agent_cfg, env_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg, train_without_export
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "tasks/cartpole/trained/Cartpole-Balance"
@@ -601,7 +600,7 @@ def run_training(root: Path, **more: Any):
         2, logging=LoggingCfg(tensorboard=False), evaluation=EvaluationCfg(every=0)
     )
     defaults = {"env": CartpoleBalanceCfg(), "agent": agent}
-    return train(
+    return train_without_export(
         env_cfg(),
         agent,
         task="Cartpole-Balance",
@@ -622,7 +621,7 @@ def test_training_and_resuming_write_a_report(tmp_path):
     assert f"env.episode_length_s{usual}1.0" in page.text
     assert "the task at the start of the run" in page.text
     agent = agent_cfg(3, logging=LoggingCfg(tensorboard=False))
-    train(
+    train_without_export(
         env_cfg(),
         agent,
         task="Cartpole-Balance",

@@ -8,7 +8,6 @@ import signal
 import pytest
 import torch
 
-from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RewardTermCfg
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg, TrainingLoop, load_policy
@@ -17,7 +16,13 @@ from mjlab.rl.logging import read_rows
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.runs import CheckpointError, RunError, find
 from mjlab.runs.settings import read_task
-from tests.worlds.rl_runs import Display, agent_cfg, env_cfg, make_env
+from tests.worlds.rl_runs import (
+    Display,
+    agent_cfg,
+    env_cfg,
+    make_env,
+    train_without_export,
+)
 
 
 def agent(iterations, **more):
@@ -27,7 +32,7 @@ def agent(iterations, **more):
 
 
 def run(tmp_path, iterations=2, **more):
-    return train(
+    return train_without_export(
         env_cfg(),
         agent(iterations),
         task="Cartpole-Balance",
@@ -93,7 +98,7 @@ def test_an_interrupted_run_resumes_in_its_folder(tmp_path):
     assert "SIGTERM" in first.info()["reason"]
     configs = first.configs()
     display = Display()
-    second, outcome = train(
+    second, outcome = train_without_export(
         configs["env"],
         configs["agent"],
         task="Cartpole-Balance",
@@ -118,7 +123,7 @@ def test_an_interrupted_run_resumes_in_its_folder(tmp_path):
 
 
 def go_on(tmp_path, env, agent_config):
-    return train(
+    return train_without_export(
         env,
         agent_config,
         task="Cartpole-Balance",
@@ -230,7 +235,7 @@ def test_a_run_can_be_resumed_before_its_first_iteration_ends(tmp_path, monkeypa
 def test_missing_seed_is_sampled_and_stored(tmp_path):
     cfg = env_cfg()
     cfg.seed = None
-    folder, _ = train(
+    folder, _ = train_without_export(
         cfg, agent(1), task="Cartpole-Balance", root=tmp_path, display=Display()
     )
     assert cfg.seed is None

@@ -11,11 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from mjlab.cli import evaluate, upload
+from mjlab.cli import evaluate, training, upload
 from mjlab.cli import train as train_script
 from mjlab.cli.answers import run_program
 from mjlab.cli.line import read_line
-from mjlab.cli.training import train
 from mjlab.rl import CheckpointCfg, LoggingCfg
 from mjlab.rl.check import AgentError, check_agent, groups_of
 from mjlab.rl.logging import read_rows
@@ -24,7 +23,7 @@ from mjlab.runs import Run
 from mjlab.runs.wandb import WandbError, artifact_of, fetch, open_run
 from tests.rl.wandb_file import records_below
 from tests.tools.architecture import ROOT
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import agent_cfg, env_cfg, train_without_export
 
 TASK = "Cartpole-Balance"
 CLIP = ROOT / "tasks/tracking/clips/g1/wave.npz"
@@ -46,7 +45,16 @@ def offline(tmp_path, monkeypatch):
 def run_training(logs: Path, **more):
     asked = LoggingCfg(tensorboard=False, wandb=True, wandb_artifacts=True, **more)
     agent = agent_cfg(4, logging=asked, checkpoint=CheckpointCfg(every=2))
-    return train(env_cfg(), agent, task=TASK, root=logs, device="cpu")
+
+    def export(run: Run, configs: object) -> str:
+        """Write a placeholder; a real ONNX file takes seconds."""
+        (run.path / "export").mkdir()
+        (run.path / "export" / f"{TASK}.onnx").write_bytes(b"policy")
+        return ""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_export", export)
+        return training.train(env_cfg(), agent, task=TASK, root=logs, device="cpu")
 
 
 def of_kind(records, kind):
@@ -185,7 +193,9 @@ def test_failed_run_is_marked_and_uploads_no_files(offline, tmp_path, monkeypatc
 def test_no_upload_and_no_import_happen_unless_requested(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
     agent = agent_cfg(1, logging=LoggingCfg(tensorboard=False))
-    run, _ = train(env_cfg(), agent, task=TASK, root=tmp_path, device="cpu")
+    run, _ = train_without_export(
+        env_cfg(), agent, task=TASK, root=tmp_path, device="cpu"
+    )
     assert (run.path / "checkpoints/model_000001.pt").is_file()
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, WeightError, muscle_action
 from mjlab.registry import load_task
@@ -20,7 +19,7 @@ from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.runs.settings import read_task, task_text
 from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait
 from mjlab.tasks.muscle.learning import MuscleHook, MuscleHookCfg, random_rows
-from tests.worlds.rl_runs import Display, agent_cfg, differing
+from tests.worlds.rl_runs import Display, agent_cfg, differing, train_without_export
 
 TASKS = {
     "Muscle-Track-Arm6": (TrackArm6Cfg, 2, 6),
@@ -58,7 +57,7 @@ def agent(iterations=2, **more):
 
 
 def run(tmp_path, iterations=2, cfg=None, **more):
-    return train(
+    return train_without_export(
         cfg or small(),
         more.pop("agent_cfg", None) or agent(iterations),
         task="Muscle-Walk-W18",

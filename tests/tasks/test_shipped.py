@@ -8,14 +8,13 @@ import pytest
 import torch
 
 from mjlab.cli import evaluate, play
-from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
 from mjlab.rl import RslRlVecEnv, load_policy, ship
 from mjlab.rl.checkpoint import load_model
 from mjlab.runs import Run, find
 from mjlab.runs.checkpoints import find_fault
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import agent_cfg, env_cfg, train_without_export
 
 TASK = "Cartpole-Balance"
 TRAINED = {name: trained for name in entries() if (trained := load_task(name).trained)}
@@ -29,7 +28,7 @@ LARGER = {"Velocity-Go1-Sight": 1_500_000}
 def run(tmp_path_factory) -> Run:
     """A run of two iterations."""
     root = tmp_path_factory.mktemp("logs")
-    train(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
+    train_without_export(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
     return find("latest", root).run
 
 

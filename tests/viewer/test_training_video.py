@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import GlError
 from mjlab.rl import LoggingCfg
 from mjlab.viewer import policy_video
 from mjlab.viewer.training_video import SIZE, TrainingVideo, VideoSchedule
 from tests.tools.film_reader import read_film
-from tests.worlds.rl_runs import Display, agent_cfg, env_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg, train_without_export
 
 TASK = "Cartpole-Balance"
 
@@ -52,7 +51,7 @@ def test_a_video_begins_with_each_interval_and_has_its_length(tmp_path, renderer
 def test_a_training_is_the_same_bits_with_videos(tmp_path, renderer_works):
     def losses(name: str, schedule: VideoSchedule | None) -> list[float]:
         agent = agent_cfg(3, logging=LoggingCfg(tensorboard=False))
-        run, _ = train(
+        run, _ = train_without_export(
             env_cfg(),
             agent,
             task=TASK,

@@ -409,6 +409,7 @@ def hangs_at_once(env: Any) -> torch.Tensor:
     return torch.zeros(env.num_envs)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_in_a_term_is_found_within_its_timeout() -> None:
     cfg = env_cfg(worlds=4)
     cfg.metrics["endless"] = MetricsTermCfg(func=hangs)

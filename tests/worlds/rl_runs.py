@@ -1,11 +1,14 @@
 """Small runs for learning tests: cartpoles with episodes of a second."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
+from mjlab.cli import training
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.rl import (
     AgentCfg,
@@ -17,8 +20,9 @@ from mjlab.rl import (
     PpoCfg,
     Ranks,
     TrainingLoop,
+    TrainingResult,
 )
-from mjlab.runs import Checkpoints
+from mjlab.runs import Checkpoints, Run
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 
@@ -70,6 +74,20 @@ class Display:
 
     def say(self, text: str) -> None:
         self.said.append(text)
+
+
+@contextlib.contextmanager
+def no_export() -> Iterator[None]:
+    """Skip the ONNX file at the end of trainings, which takes 3 to 12 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_export", lambda run, configs: "No ONNX file.")
+        yield
+
+
+def train_without_export(*args: Any, **settings: Any) -> tuple[Run, TrainingResult]:
+    """Run `mjlab.cli.training.train`, but write no ONNX file."""
+    with no_export():
+        return training.train(*args, **settings)
 
 
 def make_loop(
