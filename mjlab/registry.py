@@ -118,9 +118,14 @@ def add_task(entry: Entry, task: Task) -> None:
 
 def entries() -> dict[str, Entry]:
     """Return all tasks by id, the built-in ones first, without importing them."""
+    points = importlib.metadata.entry_points(group=GROUP)
+    # Each access to a distribution's name parses its metadata, 0.3 ms.
+    names = {
+        dist: dist.name if dist else "unknown" for dist in {p.dist for p in points}
+    }
     found = [
-        Entry(point.name, point.value, point.dist.name if point.dist else "unknown")
-        for point in importlib.metadata.entry_points(group=GROUP)
+        Entry(point.name, point.value, names[point.dist])
+        for point in points
         if point.value != GUARD
     ]
     ours = [entry for entry in found if entry.origin == OURS] or _of_checkout()
