@@ -23,7 +23,7 @@ from mjlab.tasks.tracking import (
 from tests.worlds.export_runs import write
 from tests.worlds.motions import g1_robot, saved, standing
 
-TASK = "Tracking-G1"
+TASK, BLIND = "Tracking-G1", "Tracking-G1-No-State-Estimation"
 
 
 def config(cfg: Any, clips: tuple[Path, ...] | None = None) -> Any:
@@ -40,26 +40,34 @@ def config(cfg: Any, clips: tuple[Path, ...] | None = None) -> Any:
     return watched
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Random policy of both tasks, each with a clip that the task does not have."""
-    folder = tmp_path_factory.mktemp("files")
-    clips = saved(folder, standing(g1_robot(), "arms", 5.0, 3.0))
-    written = {}
-    for name, cfg in (
-        (TASK, TrackingG1Cfg()),
-        ("Tracking-G1-No-State-Estimation", TrackingG1NoStateEstimationCfg()),
-    ):
-        place = folder / name
+CONFIGS = {TASK: TrackingG1Cfg, BLIND: TrackingG1NoStateEstimationCfg}
+
+
+class Files(dict[str, Path]):
+    """Files with random policies, by task; written when a test reads them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, task: str) -> Path:
+        place = self.folder / task
         place.mkdir()
-        made = config(cfg, clips)
-        written[name] = write(place, made, tracking_rl_on_cpu(), name)[1].path
-    for clip in clips:
-        clip.unlink()  # The file must be sufficient.
-    return written
+        # A clip that the task does not have.
+        clips = saved(place, standing(g1_robot(), "arms", 5.0, 3.0))
+        made = config(CONFIGS[task](), clips)
+        self[task] = write(place, made, tracking_rl_on_cpu(), task)[1].path
+        for clip in clips:
+            clip.unlink()  # The file must be sufficient.
+        return self[task]
 
 
-def test_the_contract_has_the_sources_of_the_clips(files: dict[str, Path]) -> None:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return Files(tmp_path_factory.mktemp("files"))
+
+
+def test_the_contract_has_the_sources_of_the_clips(files: Files) -> None:
     policy = OnnxPolicy(files[TASK])
     about = policy.contract["motion"]
     assert [clip["name"] for clip in about["clips"]] == ["arms"]
@@ -71,7 +79,7 @@ def test_the_contract_has_the_sources_of_the_clips(files: dict[str, Path]) -> No
     json.dumps(about)
 
 
-def test_the_file_returns_the_reference_of_every_frame(files: dict[str, Path]) -> None:
+def test_the_file_returns_the_reference_of_every_frame(files: Files) -> None:
     (found,) = clips_of(OnnxPolicy(files[TASK]))
     robot = g1_robot()
     made = robot.completed(standing(robot, "arms", 5.0, 3.0))
@@ -81,8 +89,8 @@ def test_the_file_returns_the_reference_of_every_frame(files: dict[str, Path]) -
     assert found.body_pos_w == pytest.approx(made.body_pos_w[:, chosen], abs=1e-6)
 
 
-@pytest.mark.parametrize("task", [TASK, "Tracking-G1-No-State-Estimation"])
-def test_play_performs_the_files_own_clip(files: dict[str, Path], task: str) -> None:
+@pytest.mark.parametrize("task", [TASK, pytest.param(BLIND, marks=pytest.mark.slow)])
+def test_play_performs_the_files_own_clip(files: Files, task: str) -> None:
     policy, cfg = open_file(files[task], as_trained=False)
     cfg.scene.num_envs = 2
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -97,10 +105,11 @@ def test_play_performs_the_files_own_clip(files: dict[str, Path], task: str) -> 
     assert seen["time_step"].flatten().tolist() == command.frame.tolist()
 
 
+@pytest.mark.slow
 def test_file_of_another_task_is_refused_with_the_differing_terms(
-    files: dict[str, Path],
+    files: Files,
 ) -> None:
-    knows, blind = (OnnxPolicy(path).contract for path in files.values())
+    knows, blind = (OnnxPolicy(files[task]).contract for task in CONFIGS)
     with pytest.raises(ExportError, match="file's policy observes 'actor/motion_anch"):
         driven_by(TrackingG1NoStateEstimationCfg(), knows)
     with pytest.raises(ExportError, match="This task observes 'actor/motion_anchor"):
@@ -131,7 +140,7 @@ def measured(
 
 
 def test_file_in_plain_mujoco_moves_like_the_environment(
-    files: dict[str, Path], tmp_path: Path
+    files: Files, tmp_path: Path
 ) -> None:
     policy, cfg = open_file(files[TASK], as_trained=False)
     cfg.scene.num_envs, cfg.events, cfg.seed, cfg.sim.num_threads = 1, {}, 0, 1

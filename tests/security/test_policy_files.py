@@ -267,6 +267,7 @@ def tracking(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(folder, cfg, tracking_rl_on_cpu(), "Tracking-G1")[1].path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../victim", "{folder}/victim", "", ".", "a\0", 7])
 def test_a_clip_in_a_policy_replaces_no_other_file(name, tracking, tmp_path):
     victim = tmp_path / "victim.npz"
@@ -283,6 +284,7 @@ def test_a_clip_in_a_policy_replaces_no_other_file(name, tracking, tmp_path):
     assert victim.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_two_clips_of_one_name_in_a_policy_are_refused(tracking, tmp_path):
     def double(contract: dict[str, Any]) -> None:
         contract["motion"]["clips"] *= 2

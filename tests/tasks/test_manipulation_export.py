@@ -38,6 +38,7 @@ def exported(tmp_path_factory) -> tuple[Path, OnnxPolicy]:
     return checkpoint, OnnxPolicy(found.path)
 
 
+@pytest.mark.slow
 def test_with_recorded_inputs_the_file_acts_like_the_network(exported):
     checkpoint, file = exported
     moments = record(
@@ -70,6 +71,7 @@ def measured(
     }
 
 
+@pytest.mark.slow
 def test_in_plain_mujoco_the_file_moves_the_arm_as_in_the_environment(exported):
     checkpoint, file = exported
     cfg = nominal()
