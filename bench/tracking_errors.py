@@ -6,7 +6,7 @@ mjlab.
 
 import torch
 
-NAMES = ("global", "local", "velocity", "acceleration")
+NAMES: tuple[str, ...] = ("global", "local", "velocity", "acceleration")
 
 
 class TrackingErrors:
